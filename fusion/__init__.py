@@ -1,0 +1,1 @@
+"""Fusion: a ``CueTimeline`` and a ``Question`` become a ``CuePrompt``."""

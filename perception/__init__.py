@@ -1,0 +1,1 @@
+"""Perception: a video becomes a ``CueTimeline``."""

@@ -1,0 +1,305 @@
+"""The nouns that every room speaks: ``Span``, ``Cue``, ``CueTrack``, ``CueTimeline``.
+
+Time is seconds (float) on the video's presentation clock: the container's start is subtracted, so
+that the first instant is 0. Everything is frozen; JSON (``NAME.cues.json``) round-trips exactly.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from perception.errors import BadInput
+
+__all__ = [
+    "SCHEMA",
+    "Cue",
+    "CueTimeline",
+    "CueTrack",
+    "Origin",
+    "Source",
+    "Span",
+    "Status",
+    "VideoInfo",
+]
+
+SCHEMA = "cuelight.cues/1"
+
+
+class Origin(StrEnum):
+    """Who made a track."""
+
+    RECOGNIZER = "recognizer"
+    HUMAN = "human"
+    CONTROL = "control"
+
+
+class Status(StrEnum):
+    """How far a recognizer got."""
+
+    COMPLETE = "complete"
+    PARTIAL = "partial"
+    """Something is missing; the notes say what."""
+    NO_SIGNAL = "no_signal"
+    """There was nothing to recognise: no audio stream, no person; the notes say which."""
+    FAILED = "failed"
+    """The recognizer stopped on an error; the notes say which."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """The half-open interval [start_s, end_s) in seconds; ``end_s >= start_s >= 0``."""
+
+    start_s: float
+    end_s: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.start_s) and math.isfinite(self.end_s)):
+            raise BadInput(
+                f"A span needs finite times in seconds, not {self.start_s}-{self.end_s}."
+            )
+        if self.start_s < 0 or self.end_s < self.start_s:
+            raise BadInput(
+                f"A span starts at 0 s or later and ends no earlier than it starts, "
+                f"not {self.start_s}-{self.end_s} s."
+            )
+
+    @property
+    def duration_s(self) -> float:
+        """Length in seconds."""
+        return self.end_s - self.start_s
+
+    def overlaps(self, other: Span) -> bool:
+        """Whether the two share an instant (a span of no length counts as its one instant)."""
+        if self.duration_s == 0 or other.duration_s == 0:
+            return self.start_s <= other.end_s and other.start_s <= self.end_s
+        return self.start_s < other.end_s and other.start_s < self.end_s
+
+    def clamped(self, limit: Span) -> Span:
+        """This span cut to ``limit``; where they do not meet, the nearest instant of ``limit``."""
+        start_s = min(max(self.start_s, limit.start_s), limit.end_s)
+        return Span(start_s, max(start_s, min(self.end_s, limit.end_s)))
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One thing perceived.
+
+    Args:
+        id: unique within its timeline, e.g. ``"action-3"``.
+        span: when.
+        text: what, in words that a person or a VideoLLM understands.
+        confidence: in [0, 1].
+        attributes: JSON values that belong to the kind, e.g. ``{"person": 1, "top5": [...]}``.
+    """
+
+    id: str
+    span: Span
+    text: str
+    confidence: float
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise BadInput("A cue needs an id.")
+        if not 0 <= self.confidence <= 1:
+            raise BadInput(f"Cue {self.id!r} has confidence {self.confidence}, outside [0, 1].")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What made a track: enough to make it again."""
+
+    name: str
+    """Recognizer or annotator, e.g. ``"action"``."""
+    version: str = ""
+    checkpoint_sha256: str = ""
+    """Of the weights; several are joined by ``+`` in the order of the recognizer's models."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CueTrack:
+    """All cues of one kind from one source, in order of time.
+
+    Args:
+        id: unique within the timeline, e.g. ``"action"``.
+        kind: ``"action"``, ``"screen_text"``, ``"speech"`` or another recognizer's name.
+    """
+
+    id: str
+    kind: str
+    source: Source
+    cues: tuple[Cue, ...] = ()
+    origin: Origin = Origin.RECOGNIZER
+    status: Status = Status.COMPLETE
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "cues", tuple(sorted(self.cues, key=lambda cue: (cue.span, cue.id)))
+        )
+        twice = _repeated([cue.id for cue in self.cues])
+        if twice:
+            raise BadInput(f"Track {self.id!r} has the cue id {twice!r} more than once.")
+
+
+@dataclass(frozen=True, slots=True)
+class VideoInfo:
+    """What a video file holds.
+
+    Args:
+        name: file name without folder.
+        sha256: of the file's bytes.
+        start_s: presentation time of the container's first instant, which players do not
+            subtract and every other time in Cuelight has subtracted.
+        duration_s: from the first instant to the end of the last frame or audio sample.
+        width, height: pixels of the upright picture (rotation applied); 0 without video.
+        rate_hz: average frame rate; 0 without video.
+        has_video, has_audio: which streams there are to decode.
+    """
+
+    name: str
+    sha256: str
+    start_s: float
+    duration_s: float
+    width: int
+    height: int
+    rate_hz: float
+    has_video: bool = True
+    has_audio: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CueTimeline:
+    """All tracks of one video."""
+
+    video: VideoInfo
+    tracks: tuple[CueTrack, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tracks", tuple(self.tracks))
+        twice = _repeated([track.id for track in self.tracks])
+        if twice:
+            raise BadInput(f"The timeline has the track id {twice!r} more than once.")
+        twice = _repeated([cue.id for _, cue in self.cues()])
+        if twice:
+            raise BadInput(f"The timeline has the cue id {twice!r} more than once.")
+
+    def cues(self) -> Iterator[tuple[CueTrack, Cue]]:
+        """Every cue with its track, track by track, in order of time within each."""
+        for track in self.tracks:
+            for cue in track.cues:
+                yield track, cue
+
+    def track(self, id: str) -> CueTrack | None:
+        """The track of that id, or None."""
+        return next((track for track in self.tracks if track.id == id), None)
+
+    def between(self, span: Span) -> CueTimeline:
+        """The same timeline with only the cues that touch ``span``; nothing is cut or shifted."""
+        tracks = (
+            replace(track, cues=tuple(cue for cue in track.cues if cue.span.overlaps(span)))
+            for track in self.tracks
+        )
+        return replace(self, tracks=tuple(tracks))
+
+    def to_json(self) -> str:
+        """The text of a ``.cues.json`` file."""
+        document = {
+            "schema": SCHEMA,
+            "video": asdict(self.video),
+            "tracks": [_track_to_dict(track) for track in self.tracks],
+        }
+        return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, where: str = "the text") -> CueTimeline:
+        """Read what ``to_json`` wrote; ``where`` names the file in error messages.
+
+        Raises:
+            BadInput: not JSON, another schema, or a missing or ill-typed field.
+        """
+        try:
+            document = json.loads(text)
+            schema = document["schema"]
+            if schema != SCHEMA:
+                raise BadInput(f"{where} has the schema {schema!r}; this version reads {SCHEMA!r}.")
+            tracks = tuple(_track_from_dict(track) for track in document["tracks"])
+            return cls(VideoInfo(**document["video"]), tracks)
+        except BadInput as error:
+            raise BadInput(f"{where} is not a cue timeline: {error}") from None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            detail = f"the field {error} is missing" if isinstance(error, KeyError) else str(error)
+            raise BadInput(f"{where} is not a cue timeline ({SCHEMA!r}): {detail}.") from None
+
+    @classmethod
+    def read(cls, path: Path) -> CueTimeline:
+        """Read a ``.cues.json`` file.
+
+        Raises:
+            BadInput: it cannot be read or is not a timeline.
+        """
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"Cannot read the timeline {str(path)!r}: {error}.") from None
+        return cls.from_json(text, repr(str(path)))
+
+
+def _repeated(ids: list[str]) -> str | None:
+    seen: set[str] = set()
+    for id in ids:
+        if id in seen:
+            return id
+        seen.add(id)
+    return None
+
+
+def _track_to_dict(track: CueTrack) -> dict[str, Any]:
+    return {
+        "id": track.id,
+        "kind": track.kind,
+        "origin": track.origin,
+        "status": track.status,
+        "notes": list(track.notes),
+        "source": asdict(track.source),
+        "cues": [
+            {
+                "id": cue.id,
+                "start_s": cue.span.start_s,
+                "end_s": cue.span.end_s,
+                "text": cue.text,
+                "confidence": cue.confidence,
+                "attributes": dict(cue.attributes),
+            }
+            for cue in track.cues
+        ],
+    }
+
+
+def _track_from_dict(raw: dict[str, Any]) -> CueTrack:
+    cues = tuple(
+        Cue(
+            id=str(cue["id"]),
+            span=Span(float(cue["start_s"]), float(cue["end_s"])),
+            text=str(cue["text"]),
+            confidence=float(cue["confidence"]),
+            attributes=dict(cue["attributes"]),
+        )
+        for cue in raw["cues"]
+    )
+    return CueTrack(
+        id=str(raw["id"]),
+        kind=str(raw["kind"]),
+        source=Source(**raw["source"]),
+        cues=cues,
+        origin=Origin(raw["origin"]),
+        status=Status(raw["status"]),
+        notes=tuple(map(str, raw["notes"])),
+    )

@@ -1,0 +1,65 @@
+"""The folder is the registry: a plug-in is a file that exports ``Options`` and ``build``.
+
+``names`` lists without importing; ``take`` imports the one that was asked for. Another
+distribution adds a plug-in by an entry point in the group ``cuelight.<room>.<folder>``, e.g.
+``cuelight.perception.recognizers``, whose value is a module that exports the same two names.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from perception.errors import CuelightError, UnknownName
+
+__all__ = ["Plugin", "names", "take"]
+
+
+class Plugin(NamedTuple):
+    """What a plug-in file exports."""
+
+    name: str
+    Options: type[Any]
+    build: Callable[..., Any]
+
+
+def _entry_points(folder: str) -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=f"cuelight.{folder}")}
+
+
+def _own(folder: str) -> list[str]:
+    spec = importlib.util.find_spec(folder)
+    if spec is None or spec.submodule_search_locations is None:
+        raise CuelightError(f"{folder!r} is not a plug-in folder (e.g. 'perception.recognizers').")
+    modules = pkgutil.iter_modules(spec.submodule_search_locations)
+    return [module.name for module in modules if not module.name.startswith("_")]
+
+
+def names(folder: str) -> list[str]:
+    """Names of all plug-ins in ``folder`` (a dotted package name), sorted, nothing imported."""
+    return sorted({*_own(folder), *_entry_points(folder)})
+
+
+def take(folder: str, name: str) -> Plugin:
+    """Import plug-in ``name`` of ``folder`` (a dotted package name such as ``reasoning.videollms``).
+
+    Raises:
+        UnknownName: no such plug-in; lists what exists.
+        CuelightError: the module lacks ``Options`` or ``build``.
+    """
+    if name in _own(folder):
+        module: ModuleType = importlib.import_module(f"{folder}.{name}")
+    elif (point := _entry_points(folder).get(name)) is not None:
+        module = point.load()
+    else:
+        what = folder.rpartition(".")[2].replace("_", " ").removesuffix("s")
+        raise UnknownName(what, name, names(folder))
+    try:
+        return Plugin(name, module.Options, module.build)
+    except AttributeError as missing:
+        raise CuelightError(f"The plug-in {module.__name__} is incomplete: {missing}.") from missing

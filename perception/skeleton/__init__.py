@@ -1,0 +1,1 @@
+"""Poses, people and skeleton actions: numbers, not cues."""

@@ -1,0 +1,1 @@
+"""One file per pose estimator; the file name is its name."""

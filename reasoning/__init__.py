@@ -1,0 +1,1 @@
+"""Reasoning: question, video and ``CuePrompt`` become answers, verdicts and reports."""

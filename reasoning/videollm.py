@@ -1,0 +1,98 @@
+"""The VideoLLM protocol: ``answer(request) -> Answer | Failure``.
+
+The same request gives the same answer cold, warm and in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from perception.recognizer import Frame
+from reasoning.answer import Answer, Failure
+
+__all__ = ["FrameSampling", "Frames", "Part", "Request", "Text", "VideoLLM"]
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSampling:
+    """How a model wants the video (seed, Appendix C.2 for the papers' models).
+
+    Args:
+        rate_hz: frames a second; thinned out uniformly when there are more than ``max_frames``.
+        max_frames: at most so many.
+        max_side_px: frames are scaled down so that no side is longer; 0 = as they are.
+    """
+
+    rate_hz: float
+    max_frames: int
+    max_side_px: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words of the prompt."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frames:
+    """The sampled frames, in order of time; times are the video's presentation times."""
+
+    frames: tuple[Frame, ...]
+
+
+Part = Text | Frames
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """Everything that a model is told.
+
+    Args:
+        parts: in the order in which the model reads them.
+        options: choices to decide between; empty for a free answer.
+        prior_parts: the same prompt without the cues and the frames, by which a model that scores
+            options by likelihood corrects for options that are common anyway; may be empty.
+        max_new_tokens: limit of the free answer (128 in the seed's Appendix C.2).
+        temperature: 0 = greedy.
+        seed: for sampling, where temperature is above 0.
+    """
+
+    parts: tuple[Part, ...]
+    options: tuple[str, ...] = ()
+    prior_parts: tuple[Part, ...] = ()
+    max_new_tokens: int = 128
+    temperature: float = 0.0
+    seed: int = 0
+
+    def prompt(self) -> str:
+        """The words of all parts, as they are stored with the answer."""
+        return _words(self.parts)
+
+
+def _words(parts: Sequence[Part]) -> str:
+    return "\n".join(part.text for part in parts if isinstance(part, Text))
+
+
+class VideoLLM(Protocol):
+    """A model family at work; built by its plug-in file's ``build(options)``."""
+
+    @property
+    def name(self) -> str:
+        """Model name for people and records."""
+
+    @property
+    def sampling(self) -> FrameSampling | None:
+        """The frames that it wants, None when it takes no pixels (``sees_video`` is then false)."""
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of ``text``; an estimate where the model's tokenizer is not to be had."""
+
+    def answer(self, request: Request) -> Answer | Failure:
+        """Answer; raises only for a mistake of the user (``UserError``)."""
+
+    def close(self) -> None:
+        """Free the model; called once."""
