@@ -46,7 +46,7 @@ def names(folder: str) -> list[str]:
 
 
 def take(folder: str, name: str) -> Plugin:
-    """Import plug-in ``name`` of ``folder`` (a dotted package name such as ``reasoning.videollms``).
+    """Import plug-in ``name`` of ``folder`` (a dotted package, e.g. ``reasoning.videollms``).
 
     Raises:
         UnknownName: no such plug-in; lists what exists.

@@ -57,7 +57,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AudioChunk:
-    """Consecutive samples, float32 [n] in [-1, 1] at ``AUDIO_RATE_HZ``, the first at ``start_s``."""
+    """Consecutive samples: float32 [n] in [-1, 1] at ``AUDIO_RATE_HZ``, first at ``start_s``."""
 
     start_s: float
     samples: npt.NDArray[np.float32]
