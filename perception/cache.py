@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -97,5 +96,5 @@ class TrackCache:
         for path in sorted(self.folder.glob("*.json")):
             status = path.stat()
             beside = path.with_suffix(".npz")
-            extra = os.path.getsize(beside) if beside.is_file() else 0
+            extra = beside.stat().st_size if beside.is_file() else 0
             yield path, status.st_size + extra, status.st_mtime

@@ -73,7 +73,7 @@ def build_recognizers(options: Mapping[str, Any] | None = None) -> tuple[Recogni
         UnknownName: no such recognizer.
     """
     if options is None:
-        options = {name: None for name in DEFAULT_RECOGNIZERS}
+        options = dict.fromkeys(DEFAULT_RECOGNIZERS)
     built = []
     for name, chosen in options.items():
         plugin = plugins.take("perception.recognizers", name)
@@ -212,7 +212,7 @@ class _Worker:
             self._feed(session)
             if not self._abandoned.is_set():
                 self.result = session.finish()
-        except Exception as error:  # noqa: BLE001 - whatever a model raises becomes its track's note
+        except Exception as error:
             self.error = error
 
     def _feed(self, session: Session) -> None:

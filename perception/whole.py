@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -38,16 +38,14 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     Raises:
         StorageError: the disk is full, read-only, or the place is no folder.
     """
-    temporary: str | None = None
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-        with os.fdopen(descriptor, "wb") as file:
+        with temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
+        temporary.replace(path)
     except OSError as error:
         if error.errno not in _STORAGE_ERRORS:
             raise
@@ -56,9 +54,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             "Free some space or choose a folder that can be written."
         ) from error
     finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -69,9 +66,3 @@ def write_whole(path: Path, content: bytes) -> None:
     """
     with whole_file(path) as file:
         file.write(content)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
