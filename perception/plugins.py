@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from perception.errors import CuelightError, UnknownName
 
-__all__ = ["Plugin", "names", "take"]
+__all__ = ["Plugin", "load", "names", "take"]
 
 
 class Plugin(NamedTuple):
@@ -45,20 +45,29 @@ def names(folder: str) -> list[str]:
     return sorted({*_own(folder), *_entry_points(folder)})
 
 
-def take(folder: str, name: str) -> Plugin:
+def load(folder: str, name: str) -> ModuleType:
     """Import plug-in ``name`` of ``folder`` (a dotted package, e.g. ``reasoning.videollms``).
+
+    Raises:
+        UnknownName: no such plug-in; lists what exists.
+    """
+    if name in _own(folder):
+        return importlib.import_module(f"{folder}.{name}")
+    if (point := _entry_points(folder).get(name)) is not None:
+        module: ModuleType = point.load()
+        return module
+    what = folder.rpartition(".")[2].replace("_", " ").removesuffix("s")
+    raise UnknownName(what, name, names(folder))
+
+
+def take(folder: str, name: str) -> Plugin:
+    """The ``Options`` and ``build`` of plug-in ``name``.
 
     Raises:
         UnknownName: no such plug-in; lists what exists.
         CuelightError: the module lacks ``Options`` or ``build``.
     """
-    if name in _own(folder):
-        module: ModuleType = importlib.import_module(f"{folder}.{name}")
-    elif (point := _entry_points(folder).get(name)) is not None:
-        module = point.load()
-    else:
-        what = folder.rpartition(".")[2].replace("_", " ").removesuffix("s")
-        raise UnknownName(what, name, names(folder))
+    module = load(folder, name)
     try:
         return Plugin(name, module.Options, module.build)
     except AttributeError as missing:

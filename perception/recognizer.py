@@ -115,6 +115,10 @@ class Recognizer(Protocol):
         """Recognizer, version, checkpoint sha256 and settings. Part of the cache key, therefore
         known without loading a model."""
 
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """Manifest names of the checkpoints that ``start`` will load, to be fetched beforehand."""
+
     def start(self, video: VideoInfo) -> Session:
         """Begin on a video. Loads the models on first use.
 

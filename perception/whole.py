@@ -38,7 +38,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     Raises:
         StorageError: the disk is full, read-only, or the place is no folder.
     """
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}")
+    temporary = path.with_name(f".cuelight-{secrets.token_hex(8)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:

@@ -85,6 +85,10 @@ class VideoLLM(Protocol):
         """Model name for people and records."""
 
     @property
+    def weights(self) -> tuple[str, ...]:
+        """Manifest names of the checkpoints that it loads, to be fetched beforehand."""
+
+    @property
     def sampling(self) -> FrameSampling | None:
         """The frames that it wants, None when it takes no pixels (``sees_video`` is then false)."""
 

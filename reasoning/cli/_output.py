@@ -1,0 +1,142 @@
+"""What the commands share: progress on stderr, results on stdout, times as people write them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from perception.cue import Span
+from perception.errors import BadInput
+from perception.perceive import Progress
+
+__all__ = [
+    "Config",
+    "Force",
+    "From",
+    "Json",
+    "Only",
+    "Out",
+    "Quiet",
+    "Set",
+    "To",
+    "emit",
+    "output_stem",
+    "progress",
+    "span_of",
+    "video_path",
+]
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files that are written.")]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", "-c", help="A YAML with the settings; configs/default.yaml has all."),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="One setting, e.g. recognizers.action.window_s=5. Repeatable."),
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", help="Run only this recognizer, e.g. speech. Repeatable."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Perceive again, even what is cached.")]
+From = Annotated[
+    str | None, typer.Option("--from", help="Start of the part to look at, e.g. 1:20 or 80.")
+]
+To = Annotated[str | None, typer.Option("--to", help="End of the part to look at, e.g. 1:45.")]
+
+SAMPLE = "sample"
+"""The word that stands for the sample clip in place of a path."""
+
+
+def emit(document: Any) -> None:
+    """Print a JSON document on stdout."""
+    typer.echo(json.dumps(document, ensure_ascii=False, indent=1))
+
+
+def video_path(name: str, quiet: bool) -> Path:
+    """The file that ``name`` means: a path, or the sample clip for the word ``sample``.
+
+    Raises:
+        BadInput: there is no such file.
+    """
+    path = Path(name)
+    if name == SAMPLE and not path.is_file():
+        from perception.sample import compose
+
+        with fetching(quiet) as on_fetch:
+            return compose(on_progress=on_fetch)
+    if not path.exists():
+        raise BadInput(
+            f"There is no file {name!r}. Give the path of a video, or the word {SAMPLE!r} "
+            "for the sample clip."
+        )
+    return path
+
+
+def output_stem(out: Path, path: Path) -> Path:
+    """``out``/NAME without suffix: the start of every file that a command writes about a video."""
+    return out / path.stem
+
+
+def span_of(start: str | None, end: str | None) -> Span | None:
+    """The part of the video between ``--from`` and ``--to``; None when neither is given.
+
+    Raises:
+        BadInput: not a time, or the end is not after the start.
+    """
+    if start is None and end is None:
+        return None
+    start_s = _seconds(start, "--from") if start is not None else 0.0
+    end_s = _seconds(end, "--to") if end is not None else _FAR_S
+    if end_s <= start_s:
+        raise BadInput(f"--to {end} is not after --from {start}.")
+    return Span(start_s, end_s)
+
+
+_FAR_S = 1e9
+_TIME = re.compile(r"(?:(?:(\d+):)?([0-5]?\d):)?(\d+(?:\.\d*)?)")
+
+
+def _seconds(text: str, option: str) -> float:
+    match = _TIME.fullmatch(text.strip())
+    if match is None or (match[2] is not None and float(match[3]) >= 60):
+        raise BadInput(f"{option} takes seconds or H:MM:SS, e.g. 80, 1:20 or 1:02:03.5, not {text!r}.")
+    hours, minutes, seconds = (float(part or 0) for part in match.groups())
+    return hours * 3600 + minutes * 60 + seconds
+
+
+@contextlib.contextmanager
+def progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+    """A bar with an estimate on stderr while the block perceives; None when ``quiet``."""
+    if quiet:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    with Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def show(step: Progress) -> None:
+            bar.update(
+                task, description=step.stage, completed=step.done_s, total=step.total_s or None
+            )
+
+        yield show

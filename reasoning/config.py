@@ -1,0 +1,168 @@
+"""One YAML per run becomes a frozen, strictly checked ``Config``.
+
+The options themselves live in the plug-in files (``recognizers/action.py`` exports its own
+``Options``); this module only assembles them. ``configs/default.yaml`` documents every key.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+import yaml
+
+from fusion.options import FusionOptions
+from perception import plugins
+from perception.errors import BadInput, UnknownName
+from perception.perceive import DEFAULT_RECOGNIZERS
+from perception.shipped import shipped
+
+__all__ = ["AnswerOptions", "Config", "load", "parse"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """How a model is asked, whichever it is."""
+
+    max_new_tokens: int = 128
+    """Limit of a free answer (seed, Appendix C.2)."""
+    temperature: float = 0.0
+    """0 = greedy."""
+    seed: int = 0
+    """For sampling, where the temperature is above 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that a run can be told.
+
+    Args:
+        recognizers: name -> its ``Options``; only the recognizers named here run.
+        fusion: gate, policies, budget, wording.
+        videollm: name of the family that answers.
+        videollms: family -> its ``Options``.
+        answer: limits of the answer.
+    """
+
+    recognizers: Mapping[str, Any]
+    fusion: FusionOptions
+    videollm: str
+    videollms: Mapping[str, Any]
+    answer: AnswerOptions = field(default_factory=AnswerOptions)
+
+
+def load(path: Path | None = None, overrides: Sequence[str] = ()) -> Config:
+    """Read a YAML file (``configs/default.yaml`` when None) and apply ``key.path=value`` overrides.
+
+    Raises:
+        BadInput: unreadable file, no YAML, an ill-typed value or a malformed override.
+        UnknownName: a key that does not exist, with the nearest that does.
+    """
+    path = path or shipped("configs") / "default.yaml"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"Cannot read the config {str(path)!r}: {error}.") from None
+    return parse(text, overrides, where=str(path))
+
+
+def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -> Config:
+    """The same from YAML text; ``where`` names it in error messages."""
+    try:
+        raw = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise BadInput(f"{where} is not YAML: {' '.join(str(error).split())}.") from None
+    if not isinstance(raw, dict):
+        raise BadInput(f"{where} must be a mapping of keys to values, not {type(raw).__name__}.")
+    for override in overrides:
+        _override(raw, override)
+    _known_keys(raw, [each.name for each in dataclasses.fields(Config)], "config key", "")
+    families = plugins.names("reasoning.videollms")
+    videollm = raw.get("videollm", "embedded")
+    if videollm not in families:
+        raise UnknownName("VideoLLM family", str(videollm), families)
+    recognizers = raw.get("recognizers", dict.fromkeys(DEFAULT_RECOGNIZERS))
+    models = {videollm: None} | _mapping(raw.get("videollms"), "videollms")
+    return Config(
+        recognizers=_plugins("perception.recognizers", recognizers, "recognizers"),
+        fusion=_typed(FusionOptions, raw.get("fusion"), "fusion"),
+        videollm=videollm,
+        videollms=_plugins("reasoning.videollms", models, "videollms"),
+        answer=_typed(AnswerOptions, raw.get("answer"), "answer"),
+    )
+
+
+def _override(raw: dict[str, Any], override: str) -> None:
+    key, equals, value = override.partition("=")
+    keys = key.strip().split(".")
+    if not equals or not all(keys):
+        raise BadInput(
+            f"--set takes KEY.PATH=VALUE, e.g. recognizers.action.window_s=5, not {override!r}."
+        )
+    try:
+        parsed = yaml.safe_load(value)
+    except yaml.YAMLError:
+        parsed = value
+    place = raw
+    for step in keys[:-1]:
+        inner = place.get(step)
+        if inner is None:
+            inner = place[step] = {}
+        elif not isinstance(inner, dict):
+            raise BadInput(f"--set {override!r}: {step!r} is a value, it has no keys below it.")
+        place = inner
+    place[keys[-1]] = parsed
+
+
+def _known_keys(raw: Mapping[str, Any], known: Sequence[str], what: str, where: str) -> None:
+    for key in raw:
+        if key not in known:
+            place = f"{what} in {where}" if where else what
+            raise UnknownName(place, str(key), known)
+
+
+def _mapping(raw: Any, where: str) -> dict[str, Any]:
+    if raw is None:
+        return {}
+    if not isinstance(raw, dict):
+        raise BadInput(f"{where} must be a mapping of keys to values, not {raw!r}.")
+    return raw
+
+
+def _plugins(folder: str, raw: Any, where: str) -> dict[str, Any]:
+    return {
+        str(name): _typed(plugins.take(folder, str(name)).Options, section, f"{where}.{name}")
+        for name, section in _mapping(raw, where).items()
+    }
+
+
+def _typed(cls: type[T], raw: Any, where: str) -> T:
+    """``raw`` as the frozen dataclass ``cls``; nested dataclasses likewise."""
+    from pydantic import TypeAdapter, ValidationError
+
+    section = _mapping(raw, where)
+    _check_keys(cls, section, where)
+    try:
+        text = json.dumps(section)
+    except TypeError as error:
+        raise BadInput(f"{where} holds a value that is no plain YAML: {error}.") from None
+    try:
+        return TypeAdapter(cls).validate_json(text, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join([where, *map(str, first["loc"])])
+        raise BadInput(f"{key}: {first['msg']}, not {first['input']!r}.") from None
+
+
+def _check_keys(cls: Any, section: Mapping[str, Any], where: str) -> None:
+    hints = get_type_hints(cls)
+    _known_keys(section, [each.name for each in dataclasses.fields(cls)], "key", where)
+    for key, value in section.items():
+        if dataclasses.is_dataclass(hints[key]) and isinstance(value, dict):
+            _check_keys(hints[key], value, f"{where}.{key}")
