@@ -1,0 +1,153 @@
+"""The nouns: their limits and their exact round trip."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perception.cue import (
+    Cue,
+    CueTimeline,
+    CueTrack,
+    Origin,
+    Source,
+    Span,
+    Status,
+    VideoInfo,
+)
+from perception.errors import BadInput
+
+VIDEO = VideoInfo("clip.mp4", "ab" * 32, 2.5, 10.0, 640, 360, 29.97)
+times = st.floats(0, 1e5, allow_nan=False)
+spans = st.tuples(times, times).map(lambda pair: Span(min(pair), max(pair)))
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@st.composite
+def timelines(draw: st.DrawFn) -> CueTimeline:
+    tracks = []
+    for number in range(draw(st.integers(0, 3))):
+        cues = tuple(
+            Cue(
+                f"{number}-{i}",
+                draw(spans),
+                draw(st.text()),
+                draw(st.floats(0, 1)),
+                draw(st.dictionaries(st.text(), json_values, max_size=2)),
+            )
+            for i in range(draw(st.integers(0, 4)))
+        )
+        tracks.append(
+            CueTrack(
+                f"track{number}",
+                draw(st.sampled_from(["action", "speech", "画面"])),
+                Source("name", "1", "cd" * 32, {"window_s": draw(times)}),
+                cues,
+                draw(st.sampled_from(Origin)),
+                draw(st.sampled_from(Status)),
+                tuple(draw(st.lists(st.text(), max_size=2))),
+            )
+        )
+    return CueTimeline(VIDEO, tuple(tracks))
+
+
+@given(timelines())
+def test_json_round_trip_is_exact(timeline: CueTimeline) -> None:
+    assert CueTimeline.from_json(timeline.to_json()) == timeline
+
+
+def test_json_has_the_published_layout() -> None:
+    cue = Cue("a-1", Span(1.25, 2.0), "waves", 0.75, {"person": 1})
+    timeline = CueTimeline(VIDEO, (CueTrack("action", "action", Source("posec3d"), (cue,)),))
+    document = json.loads(timeline.to_json())
+    assert document["schema"] == "cuelight.cues/1"
+    assert document["video"]["start_s"] == 2.5
+    assert document["tracks"][0]["cues"] == [
+        {
+            "id": "a-1",
+            "start_s": 1.25,
+            "end_s": 2.0,
+            "text": "waves",
+            "confidence": 0.75,
+            "attributes": {"person": 1},
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "not a cue timeline"),
+        ("[]", "not a cue timeline"),
+        ("null", "not a cue timeline"),
+        ('{"schema": "other/9"}', "other/9"),
+        ('{"schema": "cuelight.cues/1"}', "'tracks' is missing"),
+        ('{"schema": "cuelight.cues/1", "tracks": [], "video": {"name": 1}}', "missing"),
+        ('{"schema": "cuelight.cues/1", "tracks": 5, "video": {}}', "not iterable"),
+    ],
+)
+def test_broken_json_is_one_clear_error(text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=r"not a cue timeline|has the schema") as caught:
+        CueTimeline.from_json(text, "'x.cues.json'")
+    assert "'x.cues.json'" in str(caught.value)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", [(-0.1, 1), (2, 1), (float("nan"), 1), (0, float("inf"))])
+def test_a_span_is_finite_forward_and_not_before_the_start(bad: tuple[float, float]) -> None:
+    with pytest.raises(BadInput):
+        Span(*bad)
+
+
+@pytest.mark.parametrize("confidence", [-0.01, 1.01, float("nan")])
+def test_confidence_stays_in_the_unit_interval(confidence: float) -> None:
+    with pytest.raises(BadInput, match="outside"):
+        Cue("a", Span(0, 1), "x", confidence)
+
+
+def test_neighbours_do_not_overlap_and_an_instant_does() -> None:
+    assert not Span(0, 1).overlaps(Span(1, 2))
+    assert Span(0, 1.1).overlaps(Span(1, 2))
+    assert Span(1, 1).overlaps(Span(1, 2))
+    assert not Span(0.5, 0.5).overlaps(Span(1, 2))
+
+
+def test_clamping_never_leaves_the_limit() -> None:
+    limit = Span(2, 5)
+    assert Span(1, 3).clamped(limit) == Span(2, 3)
+    assert Span(4, 9).clamped(limit) == Span(4, 5)
+    assert Span(0, 1).clamped(limit) == Span(2, 2)
+    assert Span(7, 8).clamped(limit) == Span(5, 5)
+
+
+def test_cues_stand_in_order_of_time_whatever_order_they_came_in() -> None:
+    late, early = Cue("a", Span(3, 4), "b", 1), Cue("b", Span(1, 2), "a", 1)
+    assert CueTrack("t", "speech", Source("s"), (late, early)).cues == (early, late)
+
+
+def test_ids_are_unique() -> None:
+    cue = Cue("a", Span(0, 1), "x", 1)
+    track = CueTrack("t", "speech", Source("s"), (cue,))
+    with pytest.raises(BadInput, match="cue id 'a' more than once"):
+        CueTrack("t", "speech", Source("s"), (cue, cue))
+    with pytest.raises(BadInput, match="track id 't' more than once"):
+        CueTimeline(VIDEO, (track, track))
+    with pytest.raises(BadInput, match="cue id 'a' more than once"):
+        CueTimeline(VIDEO, (track, CueTrack("u", "action", Source("s"), (cue,))))
+
+
+def test_between_keeps_what_touches_and_changes_no_time() -> None:
+    cues = tuple(Cue(str(i), Span(i, i + 1.5), "x", 1) for i in range(4))
+    timeline = CueTimeline(VIDEO, (CueTrack("t", "speech", Source("s"), cues),))
+    kept = timeline.between(Span(1.5, 2.0)).tracks[0].cues
+    assert [cue.span for cue in kept] == [cues[int(cue.id)].span for cue in kept]
+    assert [cue.id for cue in kept] == ["1"]
