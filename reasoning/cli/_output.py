@@ -16,6 +16,8 @@ from perception.errors import BadInput
 from perception.perceive import Progress
 
 __all__ = [
+    "HERE",
+    "SAMPLE",
     "Config",
     "Force",
     "From",
@@ -53,6 +55,7 @@ From = Annotated[
 ]
 To = Annotated[str | None, typer.Option("--to", help="End of the part to look at, e.g. 1:45.")]
 
+HERE = Path()
 SAMPLE = "sample"
 """The word that stands for the sample clip in place of a path."""
 
@@ -109,7 +112,9 @@ _TIME = re.compile(r"(?:(?:(\d+):)?([0-5]?\d):)?(\d+(?:\.\d*)?)")
 def _seconds(text: str, option: str) -> float:
     match = _TIME.fullmatch(text.strip())
     if match is None or (match[2] is not None and float(match[3]) >= 60):
-        raise BadInput(f"{option} takes seconds or H:MM:SS, e.g. 80, 1:20 or 1:02:03.5, not {text!r}.")
+        raise BadInput(
+            f"{option} takes seconds or H:MM:SS, e.g. 80, 1:20 or 1:02:03.5, not {text!r}."
+        )
     hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return hours * 3600 + minutes * 60 + seconds
 
