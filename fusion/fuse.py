@@ -1,0 +1,74 @@
+"""Gate, policies, budget, render: a ``CueTimeline`` and a ``Question`` become a ``CuePrompt``.
+
+Pure: the same timeline, question, options and tools give the same text, to the byte.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from fusion.budget import fit
+from fusion.gate import gate
+from fusion.options import FusionOptions
+from fusion.policy import Policy, Tools
+from fusion.question import Question
+from fusion.selection import CuePrompt, Selection
+from perception.cue import CueTimeline
+from perception.errors import CuelightError
+from perception.plugins import take
+
+__all__ = ["POLICIES", "FusionOptions", "Tools", "fuse"]
+
+POLICIES = "fusion.policies"
+"""The folder whose files are the policies."""
+
+
+def fuse(
+    timeline: CueTimeline,
+    question: Question,
+    options: FusionOptions | None = None,
+    tools: Tools | None = None,
+) -> CuePrompt:
+    """The block of cues for a model's prompt.
+
+    Every cue of the timeline is in exactly one of ``selection.kept``, the ``merged_ids`` of a
+    kept cue, and ``selection.dropped``, where it has a reason. ``tools.count_tokens`` of the text
+    is at most ``options.budget_tokens``.
+
+    Args:
+        timeline: the order of its tracks does not matter.
+        question: its ``span`` limits the cues to those that touch it.
+        options: None = the defaults, the paper's policy.
+        tools: None = tokens are estimated.
+
+    Raises:
+        UnknownName: ``options.policies`` names one that does not exist.
+    """
+    options, tools = options or FusionOptions(), tools or Tools()
+    policies = {name: _policy(name) for name in options.policies}
+    gated = selection = gate(timeline, question, options)
+    for name in options.policies:
+        selection = policies[name](selection, question, tools)
+        _account(selection, gated, name)
+    return fit(selection, gated, options.budget_tokens, options.render, tools.count_tokens)
+
+
+def _policy(name: str) -> Policy:
+    plugin = take(POLICIES, name)
+    policy: Policy = plugin.build(plugin.Options())
+    return policy
+
+
+def _account(selection: Selection, gated: Selection, policy: str) -> None:
+    """See that a policy neither lost, doubled nor made a cue."""
+    after = Counter(
+        [id for item in selection.kept for id in (item.cue.id, *item.merged_ids)]
+        + [item.cue.id for item in selection.dropped]
+    )
+    before = Counter([item.cue.id for item in gated.kept] + [item.cue.id for item in gated.dropped])
+    if after != before:
+        wrong = sorted((after - before) + (before - after))
+        raise CuelightError(
+            f"The policy {policy!r} must return each cue once, kept, merged or dropped; "
+            f"it did not for {', '.join(wrong)}."
+        )

@@ -1,0 +1,69 @@
+"""The settings of fusion, plain enough to be written in a YAML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fusion.render import RenderOptions
+from perception.errors import BadInput
+
+__all__ = ["ACTION_THRESHOLD", "FusionOptions"]
+
+ACTION_THRESHOLD = 0.6
+"""MimeQA keeps "only action predictions with confidence scores above 60%" (section 4.2.1)."""
+
+SCREEN_TEXT_THRESHOLD = 0.6
+"""Just above the noise: PP-OCR's false readings are mostly pictograms taken for a single glyph,
+at 0.53 and more; words that are read right mostly score above 0.9."""
+
+SPEECH_THRESHOLD = 0.4
+"""Lower than the others: the recognizer itself keeps out what is no speech, so that the score
+tells how many words are right, and a sentence heard half right still says what is talked about."""
+
+DEFAULT_THRESHOLD = 0.5
+"""For kinds that are not named: more likely right than wrong."""
+
+
+def _thresholds() -> Mapping[str, float]:
+    return {
+        "action": ACTION_THRESHOLD,
+        "screen_text": SCREEN_TEXT_THRESHOLD,
+        "speech": SPEECH_THRESHOLD,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class FusionOptions:
+    """How cues become a block of the prompt.
+
+    Args:
+        policies: names of files in ``fusion/policies``, applied in this order.
+        thresholds: by cue kind; a cue whose probability is lower is dropped.
+        default_threshold: for kinds that ``thresholds`` does not name.
+        budget_tokens: the block never takes more tokens of the model than this.
+        render: how the block is worded.
+    """
+
+    policies: tuple[str, ...] = ("every_cue",)
+    thresholds: Mapping[str, float] = field(default_factory=_thresholds)
+    default_threshold: float = DEFAULT_THRESHOLD
+    budget_tokens: int = 1000
+    render: RenderOptions = field(default_factory=RenderOptions)
+
+    def __post_init__(self) -> None:
+        limits = {**self.thresholds, "every other kind": self.default_threshold}
+        for kind, threshold in limits.items():
+            if not 0 <= threshold <= 1:
+                raise BadInput(
+                    f"The threshold for {kind} is {threshold}; give a probability from 0 to 1, "
+                    f"e.g. {ACTION_THRESHOLD}."
+                )
+        if self.budget_tokens < 0:
+            raise BadInput(
+                f"The budget is {self.budget_tokens} tokens; give 0 (no cues) or more, e.g. 1000."
+            )
+
+    def threshold(self, kind: str) -> float:
+        """The least probability with which a cue of ``kind`` is kept."""
+        return self.thresholds.get(kind, self.default_threshold)

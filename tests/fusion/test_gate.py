@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fusion.gate import gate
+from fusion.options import FusionOptions
+from fusion.question import Question
+from perception.cue import CueTimeline, Span
+from perception.errors import BadInput
+from tests.fusion.timelines import ROOF, any_timeline, cue, timeline
+
+WHAT = Question("What happens?")
+
+
+def reasons(cues: CueTimeline, question: Question, options: FusionOptions) -> dict[str, str]:
+    return {item.cue.id: item.reason for item in gate(cues, question, options).dropped}
+
+
+def test_defaults_are_the_papers_for_actions() -> None:
+    options = FusionOptions()
+    assert options.threshold("action") == 0.6
+    assert options.threshold("some new kind") == 0.5
+
+
+def test_under_the_threshold_of_its_kind() -> None:
+    selection = gate(ROOF, WHAT, FusionOptions())
+    assert [item.cue.id for item in selection.kept] == [
+        "action-1",
+        "screen_text-1",
+        "action-3",
+        "speech-1",
+    ]
+    assert [(item.kind, item.cue.id, item.reason) for item in selection.dropped] == [
+        ("action", "action-2", "confidence 0.41 is under 0.60")
+    ]
+
+
+def test_probability_and_value_are_the_confidence() -> None:
+    first = gate(ROOF, WHAT, FusionOptions()).kept[0]
+    assert (first.probability, first.value, first.calibrated) == (0.96, 0.96, False)
+
+
+def test_exactly_at_the_threshold_is_in() -> None:
+    options = FusionOptions(thresholds={"speech": 0.6, "action": 1.0}, default_threshold=0.94)
+    assert reasons(ROOF, WHAT, options) == {
+        "action-1": "confidence 0.96 is under 1.00",
+        "action-2": "confidence 0.41 is under 1.00",
+        "action-3": "confidence 0.69 is under 1.00",
+        "screen_text-1": "confidence 0.93 is under 0.94",
+    }
+
+
+def test_a_near_miss_is_told_with_enough_decimals() -> None:
+    near = timeline(action=[cue("a", 0, 1, "waves", 0.59996)])
+    assert reasons(near, WHAT, FusionOptions()) == {"a": "confidence 0.59996 is under 0.60000"}
+
+
+@pytest.mark.parametrize(
+    ("span", "words"),
+    [(Span(80, 105), "outside 1:20-1:45"), (Span(80.25, 105), "outside 1:20.3-1:45.0")],
+)
+def test_outside_the_part_that_is_asked_about(span: Span, words: str) -> None:
+    cues = timeline(
+        speech=[
+            cue("before", 70, 80, "before", 0.9),
+            cue("into", 70, 80.5, "reaches into it", 0.9),
+            cue("after", 105, 106, "after", 0.2),
+        ]
+    )
+    selection = gate(cues, Question("What?", span=span), FusionOptions())
+    assert [item.cue.id for item in selection.kept] == ["into"]
+    assert [(item.cue.id, item.reason) for item in selection.dropped] == [
+        ("before", words),
+        ("after", words),
+    ]
+
+
+def test_text_that_nobody_can_see_is_dropped() -> None:
+    cues = timeline(screen_text=[cue("a", 0, 1, "\u202e\u200b \n", 0.99)])
+    assert reasons(cues, WHAT, FusionOptions()) == {"a": "has no visible text"}
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.5, float("nan")])
+def test_a_threshold_is_a_probability(wrong: float) -> None:
+    with pytest.raises(BadInput, match="threshold for action"):
+        FusionOptions(thresholds={"action": wrong})
+    with pytest.raises(BadInput, match="threshold for every other kind"):
+        FusionOptions(default_threshold=wrong)
+
+
+@given(any_timeline(), st.floats(0, 1), st.floats(0, 1))
+def test_a_higher_threshold_never_adds_a_cue(cues: CueTimeline, one: float, two: float) -> None:
+    def kept(threshold: float) -> set[str]:
+        options = FusionOptions(thresholds={}, default_threshold=threshold)
+        return {item.cue.id for item in gate(cues, WHAT, options).kept}
+
+    assert kept(max(one, two)) <= kept(min(one, two))
