@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fusion.render import RenderOptions
 from perception.errors import BadInput
 
-__all__ = ["ACTION_THRESHOLD", "FusionOptions"]
+__all__ = ["ACTION_THRESHOLD", "THRESHOLDS", "FusionOptions"]
 
 ACTION_THRESHOLD = 0.6
 """MimeQA keeps "only action predictions with confidence scores above 60%" (section 4.2.1)."""
@@ -25,12 +25,11 @@ DEFAULT_THRESHOLD = 0.5
 """For kinds that are not named: more likely right than wrong."""
 
 
-def _thresholds() -> Mapping[str, float]:
-    return {
-        "action": ACTION_THRESHOLD,
-        "screen_text": SCREEN_TEXT_THRESHOLD,
-        "speech": SPEECH_THRESHOLD,
-    }
+THRESHOLDS = {
+    "action": ACTION_THRESHOLD,
+    "screen_text": SCREEN_TEXT_THRESHOLD,
+    "speech": SPEECH_THRESHOLD,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +38,21 @@ class FusionOptions:
 
     Args:
         policies: names of files in ``fusion/policies``, applied in this order.
-        thresholds: by cue kind; a cue whose probability is lower is dropped.
-        default_threshold: for kinds that ``thresholds`` does not name.
+        thresholds: by cue kind; a cue whose probability is lower is dropped. What is given is laid
+            over ``THRESHOLDS``.
+        default_threshold: for kinds that are named in neither.
         budget_tokens: the block never takes more tokens of the model than this.
         render: how the block is worded.
     """
 
     policies: tuple[str, ...] = ("every_cue",)
-    thresholds: Mapping[str, float] = field(default_factory=_thresholds)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
     default_threshold: float = DEFAULT_THRESHOLD
     budget_tokens: int = 1000
     render: RenderOptions = field(default_factory=RenderOptions)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "thresholds", {**THRESHOLDS, **self.thresholds})
         limits = {**self.thresholds, "every other kind": self.default_threshold}
         for kind, threshold in limits.items():
             if not 0 <= threshold <= 1:

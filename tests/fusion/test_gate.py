@@ -9,7 +9,7 @@ from fusion.options import FusionOptions
 from fusion.question import Question
 from perception.cue import CueTimeline, Span
 from perception.errors import BadInput
-from tests.fusion.timelines import ROOF, any_timeline, cue, timeline
+from tests.fusion.timelines import KINDS, ROOF, any_timeline, cue, timeline
 
 WHAT = Question("What happens?")
 
@@ -22,6 +22,11 @@ def test_defaults_are_the_papers_for_actions() -> None:
     options = FusionOptions()
     assert options.threshold("action") == 0.6
     assert options.threshold("some new kind") == 0.5
+
+
+def test_one_threshold_given_leaves_the_others() -> None:
+    options = FusionOptions(thresholds={"speech": 0.9, "shots": 0.1})
+    assert [options.threshold(kind) for kind in ("action", "speech", "shots")] == [0.6, 0.9, 0.1]
 
 
 def test_under_the_threshold_of_its_kind() -> None:
@@ -43,7 +48,7 @@ def test_probability_and_value_are_the_confidence() -> None:
 
 
 def test_exactly_at_the_threshold_is_in() -> None:
-    options = FusionOptions(thresholds={"speech": 0.6, "action": 1.0}, default_threshold=0.94)
+    options = FusionOptions(thresholds={"speech": 0.6, "action": 1.0, "screen_text": 0.94})
     assert reasons(ROOF, WHAT, options) == {
         "action-1": "confidence 0.96 is under 1.00",
         "action-2": "confidence 0.41 is under 1.00",
@@ -93,7 +98,7 @@ def test_a_threshold_is_a_probability(wrong: float) -> None:
 @given(any_timeline(), st.floats(0, 1), st.floats(0, 1))
 def test_a_higher_threshold_never_adds_a_cue(cues: CueTimeline, one: float, two: float) -> None:
     def kept(threshold: float) -> set[str]:
-        options = FusionOptions(thresholds={}, default_threshold=threshold)
+        options = FusionOptions(thresholds=dict.fromkeys(KINDS, threshold))
         return {item.cue.id for item in gate(cues, WHAT, options).kept}
 
     assert kept(max(one, two)) <= kept(min(one, two))
