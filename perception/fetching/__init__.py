@@ -1,0 +1,1 @@
+"""How weights get here: the manifest, the kinds of source, and a run that fetches what lacks."""
