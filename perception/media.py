@@ -1,0 +1,245 @@
+"""One media file at work: its streams, its clock, its packets, and what is lost on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from perception.container import (
+    choose_stream,
+    nothing_to_decode,
+    open_container,
+    open_file,
+    reason,
+)
+from perception.errors import UnreadableVideo
+
+__all__ = ["Media"]
+
+HEADER_KEEPS_DURATION = ("mov", "matroska", "avi", "asf", "wav", "w64", "flac")
+"""Containers whose header states a duration; for the others FFmpeg estimates one."""
+
+BROKEN_OFF_S = 1.0
+"""A file that ends this much before the duration in its header is said to break off."""
+
+READ_ERRORS = 32
+"""Read errors in a row after which the rest of a file is given up."""
+
+UNDECODABLE_PACKETS = 1000
+"""Packets that may fail before a stream counts as one that cannot be decoded: a recording that
+starts between two keyframes loses up to a few hundred."""
+
+SEEK_MARGINS_S = (1.0, 10.0)
+"""How long before the wished instant to start decoding. One second warms up the audio decoders
+and skips the pictures after an open keyframe that refer to ones before it."""
+
+
+class Media:
+    """An open file; use it as a context manager.
+
+    Args:
+        path: the file.
+        on_notice: told once about everything that is lost.
+
+    Attributes:
+        video, audio: the PyAV streams to decode, or None. Cover art is not video; of several
+            streams the one flagged as default is taken, else the first.
+        start: presentation time of the container's first instant, in seconds.
+
+    Raises:
+        UnreadableVideo: no container that is known, or neither video nor audio that is.
+    """
+
+    video: Any
+    audio: Any
+    start: Fraction
+
+    def __init__(self, path: Path, on_notice: Callable[[str], None] | None = None) -> None:
+        self.path = path
+        self._on_notice = on_notice
+        self._lost: dict[str, tuple[int, float]] = {}
+        self._read_error = ""
+        self._last_end_s = 0.0
+        self._open()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        self._file = open_file(self.path)
+        try:
+            self._container = open_container(self.path, self._file)
+        except UnreadableVideo:
+            self._file.close()
+            raise
+        self.video = choose_stream(self._container, "video")
+        self.audio = choose_stream(self._container, "audio")
+        if self.video is None and self.audio is None:
+            message = nothing_to_decode(self.path, self._container)
+            self.close()
+            raise UnreadableVideo(message)
+        for stream in (self.video, self.audio):
+            if stream is not None:
+                stream.codec_context.thread_count = 1
+        self.start = self._first_instant()
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._container.close()
+        self._file.close()
+
+    @property
+    def format(self) -> str:
+        """FFmpeg's name of the container, e.g. ``"matroska,webm"``."""
+        return str(self._container.format.name)
+
+    def _first_instant(self) -> Fraction:
+        starts = [
+            stream.start_time * stream.time_base
+            for stream in self._container.streams
+            if stream.start_time is not None and stream.time_base
+        ]
+        if self._container.start_time is None:
+            return Fraction(min(starts, default=0))
+        rounded = Fraction(self._container.start_time, 1_000_000)
+        exact = [start for start in starts if abs(start - rounded) <= Fraction(1, 1_000_000)]
+        return Fraction(min(exact, default=rounded))
+
+    @property
+    def header_duration_s(self) -> float | None:
+        """The duration that the container's header states, if it is one that does."""
+        duration = self._container.duration
+        stated = self.format.split(",")[0] in HEADER_KEEPS_DURATION
+        return duration / 1e6 if stated and duration and duration > 0 else None
+
+    def seconds(self, ticks: int, stream: Any) -> float:
+        """A timestamp of ``stream`` on the video's clock."""
+        return float(ticks * stream.time_base - self.start)
+
+    def packets(self) -> Iterator[Any]:
+        """The packets of both streams in the file's order, up to its end or where it breaks."""
+        import av
+
+        wanted = [stream for stream in (self.video, self.audio) if stream is not None]
+        errors = 0
+        while errors < READ_ERRORS:
+            try:
+                for packet in self._container.demux(*wanted):
+                    errors = 0
+                    if packet.size and not packet.is_discard:
+                        self._last_end_s = max(self._last_end_s, self._packet_end_s(packet))
+                    if packet.size:
+                        yield packet
+                return
+            except (av.error.FFmpegError, OSError) as error:
+                errors += 1
+                self._read_error = reason(error)
+
+    def _packet_end_s(self, packet: Any) -> float:
+        ticks = packet.pts if packet.pts is not None else packet.dts
+        if ticks is None:
+            return self._last_end_s
+        return self.seconds(ticks + (packet.duration or 0), packet.stream)
+
+    def decode(self, stream: Any, packet: Any) -> list[Any]:
+        """The frames of a packet (None: those still inside the decoder); failures are counted."""
+        import av
+
+        try:
+            return list(stream.decode(packet))
+        except (av.error.FFmpegError, ValueError):
+            self.lose(f"{stream.type} packets that cannot be decoded", self._last_end_s)
+            return []
+
+    def lose(self, what: str, time_s: float) -> None:
+        """Count something lost at ``time_s``, to be told of at the end."""
+        count, first_s = self._lost.get(what, (0, time_s))
+        self._lost[what] = count + 1, first_s
+
+    def seek(self, time_s: float) -> None:
+        """Go to where decoding must start for everything from ``time_s`` on to be complete."""
+        import av
+
+        lead = self.video or self.audio
+        for margin_s in SEEK_MARGINS_S:
+            if time_s <= margin_s:
+                break
+            ticks = int((Fraction(time_s - margin_s) + self.start) / lead.time_base)
+            try:
+                self._container.seek(ticks, stream=lead)
+                if self._starts_before(time_s):
+                    self._container.seek(ticks, stream=lead)
+                    return
+            except (av.error.FFmpegError, OSError):
+                break
+        self.rewind()
+
+    def _starts_before(self, time_s: float) -> bool:
+        """Whether decoding from here gives both streams complete from ``time_s`` on."""
+        missing = {stream.index for stream in (self.video, self.audio) if stream is not None}
+        for packet in self.packets():
+            if packet.pts is None or packet.stream.index not in missing:
+                continue
+            begin_s = self.seconds(packet.pts, packet.stream)
+            if packet.stream is self.video and not packet.is_keyframe:
+                if begin_s > time_s:
+                    return False
+                continue
+            own_start = packet.stream.start_time
+            late = own_start is not None and packet.pts <= own_start
+            if begin_s > time_s and not late:
+                return False
+            missing.remove(packet.stream.index)
+            if not missing:
+                return True
+        return len(missing) < 2
+
+    def rewind(self) -> None:
+        """Go to the start of the file, whatever its container can."""
+        self.close()
+        self._open()
+
+    def end_s(self) -> float:
+        """The end of the last packet that is there; leaves the file at its end."""
+        header_s = self.header_duration_s
+        if header_s is not None and self.format.startswith(("mov", "matroska")):
+            self.seek(max(0.0, header_s - 5))
+            self._last_end_s = 0.0
+            for _ in self.packets():
+                pass
+            if self._last_end_s >= header_s - 0.5:
+                near = self._last_end_s - header_s < 0.1
+                return min(header_s, self._last_end_s) if near else self._last_end_s
+        self.rewind()
+        self._last_end_s = 0.0
+        for _ in self.packets():
+            pass
+        return self._last_end_s
+
+    def tell_losses(self, at_end: bool) -> None:
+        """Send the notices; ``at_end``: the file was read to its end."""
+        if self._on_notice is None:
+            return
+        for what, (count, first_s) in self._lost.items():
+            self._on_notice(f"Left out: {count} {what}, the first near {first_s:.1f} s.")
+        header_s = self.header_duration_s
+        if at_end and header_s is not None and self._last_end_s < header_s - BROKEN_OFF_S:
+            self._on_notice(
+                f"The file breaks off at {self._last_end_s:.1f} s; its header says that it lasts "
+                f"{header_s:.1f} s."
+            )
+        elif self._read_error:
+            self._on_notice(
+                f"The file is damaged near {self._last_end_s:.1f} s ({self._read_error})."
+            )
