@@ -1,0 +1,198 @@
+"""Following persons from picture to picture: landmarks first, the detector as a witness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from perception.skeleton.pose_estimators.blazepose import Options
+from perception.skeleton.pose_estimators.blazepose.body import is_body, is_same_body
+from perception.skeleton.pose_estimators.blazepose.detector import (
+    Detection,
+    Detector,
+    Window,
+    merged,
+)
+from perception.skeleton.pose_estimators.blazepose.landmarks import Landmarker, Landmarks
+from perception.skeleton.pose_estimators.blazepose.region import Region
+from perception.skeleton.pose_estimators.blazepose.tiles import around
+
+__all__ = ["Following"]
+
+MEMORY = 0.6
+"""Weight of the past in a person's trust when the detector has looked there again."""
+
+LEAST_TRUST = 0.3
+"""Trust under which a person is given up; 0.95 falls below it when the detector has looked three
+times in a row and found nobody."""
+
+WITNESS_EVERY = 6
+"""Pictures after which the detector looks at a person that its sweep has not come across."""
+
+MAX_LOST = 5
+"""Pictures in a row in which somebody may be lost and is looked for where he was expected."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Person:
+    """Somebody who is followed.
+
+    Args:
+        body: the latest landmarks.
+        trust: mean score of the detector's latest looks, in [0, 1].
+        motion: of the region, in pixels a picture.
+        lost: pictures since the body was last seen.
+        alone: pictures since the detector last looked.
+    """
+
+    body: Landmarks
+    trust: float
+    motion: tuple[float, float] = (0.0, 0.0)
+    lost: int = 0
+    alone: int = 0
+
+    @property
+    def expected(self) -> Region:
+        """Where to look next."""
+        steps = self.lost + 1
+        return self.body.region.moved(self.motion[0] * steps, self.motion[1] * steps)
+
+    def seen(self, body: Landmarks) -> _Person:
+        """The same person in the next picture."""
+        steps = self.lost + 1
+        old, new = self.body.region, body.region
+        motion = ((new.x - old.x) / steps, (new.y - old.y) / steps)
+        return replace(self, body=body, motion=motion, lost=0, alone=self.alone + 1)
+
+    def witnessed(self, score: float) -> _Person:
+        """The detector has looked here and found somebody with ``score`` (0 = nobody)."""
+        return replace(self, trust=MEMORY * self.trust + (1 - MEMORY) * score, alone=0)
+
+
+class Following:
+    """Everybody who is followed through the pictures of one scene.
+
+    Each picture: the landmark model looks where everybody is expected. Who is lost is looked for by
+    the detector around that place. Where the detector looks for somebody and does not find him, his
+    trust falls until he is given up; unknown persons who score ``start_score`` are welcomed.
+    """
+
+    def __init__(self, detector: Detector, landmarker: Landmarker, options: Options) -> None:
+        self._detector = detector
+        self._landmarker = landmarker
+        self._options = options
+        self._people: list[_Person] = []
+
+    def forget(self) -> None:
+        """Start with nobody."""
+        self._people = []
+
+    def update(
+        self, rgb: npt.NDArray[np.uint8], windows: Sequence[Window]
+    ) -> list[tuple[Landmarks, float]]:
+        """Everybody in the next picture, with a score in [0, 1]; ``windows`` are those that the
+        detector is to look at."""
+        self._people = self._followed(rgb)
+        detections = self._detect(rgb, windows)
+        self._people = self._witnessed(rgb, detections)
+        self._people += self._welcomed(rgb, detections)
+        return [(p.body, min(p.trust, p.body.score)) for p in self._people if not p.lost]
+
+    def _detect(self, rgb: npt.NDArray[np.uint8], windows: Sequence[Window]) -> list[Detection]:
+        least = self._options.keep_score
+        return merged([d for window in windows for d in self._detector.detect(rgb, window, least)])
+
+    def _look(self, rgb: npt.NDArray[np.uint8], region: Region) -> Landmarks | None:
+        """The body in ``region``, or None when there is none."""
+        body = self._landmarker.find(rgb, region)
+        return body if body.score >= self._options.presence and is_body(body) else None
+
+    def _followed(self, rgb: npt.NDArray[np.uint8]) -> list[_Person]:
+        out: list[_Person] = []
+        for person in sorted(self._people, key=lambda p: (p.lost, -p.trust)):
+            body = None if person.lost else self._look(rgb, person.expected)
+            now = self._searched(rgb, person) if body is None else person.seen(body)
+            if now.lost == 0 and _known(now.body, out):
+                now = replace(person, lost=person.lost + 1)
+            if now.lost <= MAX_LOST and _inside(now.expected, rgb):
+                out.append(now)
+        return out
+
+    def _searched(self, rgb: npt.NDArray[np.uint8], person: _Person) -> _Person:
+        """The person found again by the detector near the place where he is expected, or lost."""
+        detections = self._detect(rgb, [around(person.expected)])
+        for found in sorted(detections, key=lambda d: _distance(d.region, person.expected)):
+            if found.region.near(person.expected):
+                body = self._look(rgb, found.region)
+                if body is not None:
+                    return person.seen(body).witnessed(found.score)
+        return replace(person, lost=person.lost + 1)
+
+    def _witnessed(
+        self, rgb: npt.NDArray[np.uint8], detections: Sequence[Detection]
+    ) -> list[_Person]:
+        """Those who are left when the detector has been asked about everybody who is due."""
+        out = []
+        for person in self._people:
+            region = person.body.region
+            if not person.lost:
+                hits = [d.score for d in detections if d.region.near(region)]
+                if not hits and person.alone >= WITNESS_EVERY:
+                    looked = self._detect(rgb, [around(region)])
+                    hits = [d.score for d in looked if d.region.near(region)] or [0.0]
+                person = person.witnessed(max(hits)) if hits else person
+            if person.trust >= LEAST_TRUST:
+                out.append(person)
+        return out
+
+    def _welcomed(
+        self, rgb: npt.NDArray[np.uint8], detections: Sequence[Detection]
+    ) -> list[_Person]:
+        unclaimed = _unclaimed(detections, [p for p in self._people if not p.lost])
+        new: list[_Person] = []
+        for detection in unclaimed:
+            if detection.score < self._options.start_score:
+                continue
+            if len(self._people) + len(new) >= self._options.max_people:
+                break
+            body = self._look(rgb, detection.region)
+            if body is not None and not _known(body, self._people + new):
+                new.append(_Person(body, detection.score))
+        return new
+
+
+def _distance(one: Region, other: Region) -> float:
+    return float(np.hypot(one.x - other.x, one.y - other.y))
+
+
+def _unclaimed(detections: Sequence[Detection], people: Sequence[_Person]) -> list[Detection]:
+    """Detections that are left when each person has taken the nearest one that could be his."""
+    pairs = sorted(
+        (_distance(d.region, p.body.region), i, k)
+        for i, d in enumerate(detections)
+        for k, p in enumerate(people)
+        if d.region.near(p.body.region)
+    )
+    claimed: set[int] = set()
+    served: set[int] = set()
+    for _, i, k in pairs:
+        if i not in claimed and k not in served:
+            claimed.add(i)
+            served.add(k)
+    return [d for i, d in enumerate(detections) if i not in claimed]
+
+
+def _known(body: Landmarks, people: Sequence[_Person]) -> bool:
+    return any(not p.lost and is_same_body(body, p.body) for p in people)
+
+
+def _inside(region: Region, rgb: npt.NDArray[np.uint8]) -> bool:
+    """Whether the middle of the hips lies in the picture or at most half a body outside."""
+    margin = 0.4 * region.side
+    height, width = rgb.shape[:2]
+    beside = max(-region.x, region.x - width)
+    beyond = max(-region.y, region.y - height)
+    return bool(max(beside, beyond) <= margin)

@@ -1,0 +1,223 @@
+"""What is drawn or reused but is no cue: ``NAME.traces.npz``.
+
+Named arrays, ``<track id>/<what>``, in compact types. Poses and text boxes each have one writer
+and one reader here::
+
+    action/poses/person       uint16 [n]         id of the person
+    action/poses/time         float64 [n]        seconds
+    action/poses/keypoints    int16 [n, 17, 2]   quarters of a pixel, COCO-17
+    action/poses/scores       uint8 [n, 17]      255 = sure
+    action/poses/observed     bool [n]           False = interpolated over a gap
+    action/poses/score        uint8 [n]          of the person's track, 255 = sure
+    screen_text/boxes/cue     str [n]            id of the cue
+    screen_text/boxes/time    float64 [n]        seconds
+    screen_text/boxes/corners int16 [n, 4, 2]    quarters of a pixel, clockwise from upper left
+
+Coordinates are pixels of the upright full-size picture. The sound's outline is in ``waveform.py``.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from perception.errors import BadInput
+from perception.recognizer import Traces
+from perception.skeleton.people import PersonTrack
+from perception.whole import whole_file
+
+__all__ = [
+    "TextBox",
+    "group",
+    "load",
+    "pose_traces",
+    "read_poses",
+    "read_text_boxes",
+    "save",
+    "text_box_traces",
+]
+
+SUBPIXELS = 4
+"""Coordinates are kept in quarters of a pixel, ±8191 pixels."""
+
+
+def save(path: Path, traces: Traces) -> None:
+    """Write ``traces`` to ``path``, whole or not at all.
+
+    Raises:
+        BadInput: an array holds Python objects.
+        StorageError: the disk is full or read-only.
+    """
+    for name, array in traces.items():
+        if np.asarray(array).dtype.hasobject:
+            raise BadInput(f"The trace {name!r} holds Python objects; traces are plain arrays.")
+    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in traces.items():
+            with archive.open(_member(name), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+
+
+def load(path: Path) -> Traces:
+    """Read what ``save`` wrote.
+
+    Raises:
+        BadInput: there is no such file, or it is not an intact traces file.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except FileNotFoundError:
+        raise BadInput(f"There is no traces file {str(path)!r}.") from None
+    except Exception as error:
+        raise BadInput(
+            f"{str(path)!r} is not an intact traces file (.npz): {error or type(error).__name__}. "
+            "Perceive the video again to make it."
+        ) from None
+
+
+def _member(name: str) -> str:
+    if not name or name.startswith("/") or "\\" in name or ".." in name.split("/"):
+        raise BadInput(f"{name!r} is no name for a trace; it is '<track id>/<what>'.")
+    return f"{name}.npy"
+
+
+def pose_traces(track_id: str, people: Sequence[PersonTrack]) -> dict[str, npt.NDArray[np.generic]]:
+    """The poses of a cue track's persons as traces; coordinates are rounded to quarters of a
+    pixel, scores to 1/255."""
+    counts = [len(person.times_s) for person in people]
+    prefix = f"{track_id}/poses"
+    return {
+        f"{prefix}/person": np.repeat([p.id for p in people], counts).astype(np.uint16),
+        f"{prefix}/time": _joined([p.times_s for p in people], (), np.float64),
+        f"{prefix}/keypoints": _subpixels(
+            _joined([p.keypoints for p in people], (17, 2), np.float32)
+        ),
+        f"{prefix}/scores": _bytes(_joined([p.scores for p in people], (17,), np.float32)),
+        f"{prefix}/observed": _joined([p.observed for p in people], (), np.bool_),
+        f"{prefix}/score": _bytes(np.repeat([p.score for p in people], counts)),
+    }
+
+
+def read_poses(track_id: str, traces: Traces) -> tuple[PersonTrack, ...]:
+    """The persons that ``pose_traces`` stored under ``track_id``; empty when there are none.
+
+    Raises:
+        BadInput: an array is missing or has another shape than the rest.
+    """
+    prefix = f"{track_id}/poses"
+    fields = group(traces, prefix, ("person", "time", "keypoints", "scores", "observed", "score"))
+    if fields is None:
+        return ()
+    person = fields["person"]
+    _check(fields["keypoints"].shape == (len(person), 17, 2), prefix, "keypoints", "[n, 17, 2]")
+    _check(fields["scores"].shape == (len(person), 17), prefix, "scores", "[n, 17]")
+    tracks = []
+    for id in np.unique(person):
+        rows = person == id
+        tracks.append(
+            PersonTrack(
+                id=int(id),
+                times_s=fields["time"][rows].astype(np.float64),
+                keypoints=_pixels(fields["keypoints"][rows]),
+                scores=_shares(fields["scores"][rows]),
+                observed=fields["observed"][rows].astype(np.bool_),
+                score=float(_shares(fields["score"][rows][:1])[0]),
+            )
+        )
+    return tuple(tracks)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextBox:
+    """Where a text was read.
+
+    Args:
+        cue: id of the cue.
+        time_s: when.
+        corners: float32 [4, 2] pixels, clockwise from the upper left of the text.
+    """
+
+    cue: str
+    time_s: float
+    corners: npt.NDArray[np.float32]
+
+
+def text_box_traces(track_id: str, boxes: Sequence[TextBox]) -> dict[str, npt.NDArray[np.generic]]:
+    """Text boxes as traces."""
+    prefix = f"{track_id}/boxes"
+    corners = _joined([box.corners[None] for box in boxes], (4, 2), np.float32)
+    return {
+        f"{prefix}/cue": np.array([box.cue for box in boxes], dtype=np.str_),
+        f"{prefix}/time": np.array([box.time_s for box in boxes], dtype=np.float64),
+        f"{prefix}/corners": _subpixels(corners),
+    }
+
+
+def read_text_boxes(track_id: str, traces: Traces) -> tuple[TextBox, ...]:
+    """The boxes that ``text_box_traces`` stored under ``track_id``; empty when there are none.
+
+    Raises:
+        BadInput: an array is missing or has another shape than the rest.
+    """
+    prefix = f"{track_id}/boxes"
+    fields = group(traces, prefix, ("cue", "time", "corners"))
+    if fields is None:
+        return ()
+    _check(fields["corners"].shape == (len(fields["cue"]), 4, 2), prefix, "corners", "[n, 4, 2]")
+    rows = zip(fields["cue"], fields["time"], _pixels(fields["corners"]), strict=True)
+    return tuple(TextBox(str(cue), float(time_s), corners) for cue, time_s, corners in rows)
+
+
+def group(
+    traces: Traces, prefix: str, names: Sequence[str], *, same_length: bool = True
+) -> Mapping[str, npt.NDArray[np.generic]] | None:
+    """The named arrays under ``prefix``; None when none of them is there.
+
+    Raises:
+        BadInput: some are missing, or they differ in length although they should not.
+    """
+    found = {name: traces[f"{prefix}/{name}"] for name in names if f"{prefix}/{name}" in traces}
+    if not found:
+        return None
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise BadInput(f"The traces lack {prefix}/{missing[0]}; present: {', '.join(found)}.")
+    lengths = {array.shape[:1] for array in found.values()}
+    if same_length and len(lengths) != 1:
+        raise BadInput(f"The traces {prefix}/* differ in length: {sorted(lengths)}.")
+    return found
+
+
+def _check(good: bool, prefix: str, name: str, shape: str) -> None:
+    if not good:
+        raise BadInput(f"The trace {prefix}/{name} does not have the shape {shape}.")
+
+
+def _joined(
+    arrays: Sequence[npt.NDArray[np.generic]], rest: tuple[int, ...], dtype: type[np.generic]
+) -> npt.NDArray[np.generic]:
+    return np.concatenate([np.zeros((0, *rest), dtype=dtype), *arrays]).astype(dtype)
+
+
+def _subpixels(pixels: npt.NDArray[np.generic]) -> npt.NDArray[np.int16]:
+    limits = np.iinfo(np.int16)
+    return np.clip(np.round(pixels.astype(np.float64) * SUBPIXELS), limits.min, limits.max).astype(
+        np.int16
+    )
+
+
+def _pixels(subpixels: npt.NDArray[np.generic]) -> npt.NDArray[np.float32]:
+    return (subpixels.astype(np.float32) / np.float32(SUBPIXELS)).astype(np.float32)
+
+
+def _bytes(shares: npt.NDArray[np.generic]) -> npt.NDArray[np.uint8]:
+    return np.round(np.clip(shares.astype(np.float64), 0, 1) * 255).astype(np.uint8)
+
+
+def _shares(values: npt.NDArray[np.generic]) -> npt.NDArray[np.float32]:
+    return (values.astype(np.float32) / np.float32(255)).astype(np.float32)
