@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 import yaml
-
 from fusion.options import FusionOptions
+from perception.shipped import shipped
+
 from perception import plugins
 from perception.errors import BadInput, UnknownName
 from perception.perceive import DEFAULT_RECOGNIZERS
-from perception.shipped import shipped
 
 __all__ = ["AnswerOptions", "Config", "load", "parse"]
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import os
 import platform
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, distributions, packages_distributions, version
 
 from perception import weights
-from perception.errors import CuelightError
 
 __all__ = ["Finding", "Level", "examine"]
 
@@ -89,8 +88,6 @@ def _machine() -> Finding:
         f"Cuelight {version('cuelight')}, Python {platform.python_version()}, "
         f"{platform.system()} {platform.machine()}"
     )
-    if sys.version_info < (3, 11):
-        return Finding("machine", Level.PROBLEM, text, "Use Python 3.11 or newer.")
     return Finding("machine", Level.OK, text)
 
 
@@ -134,26 +131,34 @@ def _opencv_owners() -> Iterator[Finding]:
             "install",
             Level.PROBLEM,
             f"cv2 has several owners, which overwrite each other: {', '.join(owners)}",
-            f"pip uninstall -y {' '.join(owners)} && "
-            "pip install --no-deps opencv-python-headless",
+            f"pip uninstall -y {' '.join(owners)} && pip install --no-deps opencv-python-headless",
         )
 
 
 def _checkpoints() -> Iterator[Finding]:
-    for name, entry in weights.manifest().items():
-        if weights.is_cached(name):
+    for name, checkpoint in weights.checkpoints().items():
+        states = {checked.state for checked in weights.verify([name])}
+        size = sum(file.size for file in checkpoint.files)
+        remedy = f"cuelight checkpoints fetch {name}"
+        if states == {weights.State.OK}:
             yield Finding("weights", Level.OK, f"{name} is here")
+        elif weights.State.DAMAGED in states:
+            yield Finding("weights", Level.PROBLEM, f"{name} is damaged", remedy)
         else:
-            text = f"{name} is not here yet ({entry.size / 1e6:.1f} MB)"
-            yield Finding("weights", Level.OPTIONAL, text, f"cuelight checkpoints fetch {name}")
+            text = f"{name} is not here yet ({size / 1e6:.1f} MB), fetched when it is needed"
+            yield Finding("weights", Level.OPTIONAL, text, remedy)
 
 
 def _cache() -> Finding:
+    folder = weights.cache_folder()
     try:
-        folder = weights.cache_folder()
         folder.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(folder).free
-    except (OSError, CuelightError) as error:
-        remedy = "Set CUELIGHT_CACHE to a folder that can be written."
-        return Finding("cache", Level.PROBLEM, f"the cache cannot be used: {error}", remedy)
+    except OSError as error:
+        text = f"the cache {str(folder)!r} cannot be used: {error.strerror or error}"
+        return Finding(
+            "cache", Level.PROBLEM, text, "Set CUELIGHT_CACHE to a folder that can be written."
+        )
+    if not os.access(folder, os.W_OK):
+        return Finding("cache", Level.OPTIONAL, f"{folder} is read-only: nothing new is kept")
     return Finding("cache", Level.OK, f"{folder}, {free / 1e9:.1f} GB free")

@@ -8,29 +8,63 @@ Exit codes: 0 fine, 1 partial or failed, 2 the user's mistake, 130 interrupted.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+from collections.abc import Callable
+from typing import Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
 from perception import plugins
-from perception.errors import CuelightError, UserError
+from perception.errors import CuelightError, UnknownName, UserError
 
 __all__ = ["main"]
 
 _FOLDER = "reasoning.cli"
+_FAILED, _USER_MISTAKE, _INTERRUPTED = 1, 2, 130
 
 
-def _command(name: str) -> click.Command:
+def _guarded(function: Callable[..., int | None]) -> Callable[..., None]:
+    """``function`` with its return value as exit code and its errors as one sentence each."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> None:
+        raise typer.Exit(_exit_code(functools.partial(function, *args, **kwargs)))
+
+    return run
+
+
+def _exit_code(call: Callable[[], int | None]) -> int:
+    try:
+        return call() or 0
+    except UserError as mistake:
+        _say(f"Error: {mistake}")
+        return _USER_MISTAKE
+    except CuelightError as failure:
+        _say(f"Error: {failure}")
+        return _FAILED
+    except KeyboardInterrupt:
+        _say("Interrupted; finished tracks are kept and will be reused.")
+        return _INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _FAILED
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def _command(name: str) -> Any:
     module = plugins.load(_FOLDER, name)
     app = typer.Typer(rich_markup_mode="rich", add_completion=False)
     if not hasattr(module, "commands"):
-        app.command(name)(module.command)
+        app.command(name)(_guarded(module.command))
         return typer.main.get_command(app)
     for each, function in module.commands.items():
-        app.command(each)(function)
+        app.command(each)(_guarded(function))
     app.callback(help=module.HELP, no_args_is_help=True)(lambda: None)
     group = typer.main.get_command(app)
     group.name = name
@@ -40,11 +74,15 @@ def _command(name: str) -> click.Command:
 class _Commands(TyperGroup):
     """Subcommands read from the folder, imported when they are asked for."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return plugins.names(_FOLDER)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return _command(cmd_name) if cmd_name in self.list_commands(ctx) else None
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        known = self.list_commands(ctx)
+        if cmd_name not in known:
+            _say(f"Error: {UnknownName('command', cmd_name, known)}")
+            raise typer.Exit(_USER_MISTAKE)
+        return _command(cmd_name)
 
 
 def _version(wanted: bool) -> None:
@@ -59,6 +97,7 @@ _app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
+    pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Turn a video into timestamped perception cues and ground a VideoLLM with them.",
@@ -76,32 +115,4 @@ def _root(
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the command; ends the process with an exit code."""
-    sys.exit(_run(arguments))
-
-
-def _run(arguments: list[str] | None) -> int:
-    try:
-        result = _app(args=arguments, prog_name="cuelight", standalone_mode=False)
-        return result if isinstance(result, int) else 0
-    except click.exceptions.NoArgsIsHelpError as help:
-        help.show()
-        return 2
-    except click.ClickException as mistake:
-        mistake.show()
-        return 2
-    except (click.Abort, KeyboardInterrupt):
-        _say("Interrupted; finished tracks are kept and will be reused.")
-        return 130
-    except UserError as mistake:
-        _say(f"Error: {mistake}")
-        return 2
-    except CuelightError as failure:
-        _say(f"Error: {failure}")
-        return 1
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201
+    _app(args=arguments, prog_name="cuelight")

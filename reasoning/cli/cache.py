@@ -26,9 +26,8 @@ def command(
     Finished tracks are kept by content and cost nothing to lose but the time to perceive again.
     Weights stay until their folder is deleted.
     """
-    from perception.weights import cache_folder
-
     from perception.cache import TrackCache
+    from perception.weights import cache_folder
 
     tracks = TrackCache()
     if older_than and not prune:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import typer
-
 from reasoning.cli import _output as output
 
 _MARKS = {"ok": "[green]ok[/]", "optional": "[yellow]optional[/]", "problem": "[red]problem[/]"}

@@ -23,7 +23,6 @@ def command(
 ) -> None:
     """Print the block of cues for a question, and why the other cues were left out."""
     from fusion.fuse import Tools, fuse
-
     from fusion.question import Question
     from perception.cue import CueTimeline
     from reasoning.ask import estimate_tokens

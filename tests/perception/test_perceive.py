@@ -1,0 +1,237 @@
+"""One decode for all recognizers, tracks cached by content, failures that stay their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perception.cache import TrackCache
+from perception.cue import Cue, CueTrack, Source, Span, Status, VideoInfo
+from perception.errors import BadInput, RecognizerFailed, UnknownName, UnreadableVideo
+from perception.perceive import Progress, perceive
+from perception.recognizer import AudioChunk, Batch, Needs, Recognition
+from tests.perception import clips
+
+
+@dataclass
+class Watcher:
+    """A recognizer that notes the times of all it was fed and counts how often it was started."""
+
+    kind: str = "watcher"
+    needs: Needs = field(default_factory=lambda: Needs(frame_rate_hz=5.0))
+    settings: dict[str, object] = field(default_factory=dict)
+    fail_in: str = ""
+    error: Exception = field(default_factory=lambda: RecognizerFailed("the model tripped"))
+    starts: int = 0
+    weights: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> Source:
+        return Source(self.kind, "1", "", self.settings)
+
+    def start(self, video: VideoInfo) -> Watching:
+        self.starts += 1
+        if self.fail_in == "start":
+            raise self.error
+        return Watching(self)
+
+
+@dataclass
+class Watching:
+    watcher: Watcher
+    times_s: list[float] = field(default_factory=list)
+    samples: int = 0
+
+    def feed(self, batch: Batch) -> None:
+        if self.watcher.fail_in == "feed":
+            raise self.watcher.error
+        if isinstance(batch, AudioChunk):
+            self.samples += len(batch.samples)
+        else:
+            self.times_s += [frame.time_s for frame in batch]
+
+    def finish(self) -> Recognition:
+        if self.watcher.fail_in == "finish":
+            raise self.watcher.error
+        kind = self.watcher.kind
+        cues = tuple(
+            Cue(f"{kind}-{i}", Span(time_s, time_s + 0.1), f"frame at {time_s:.2f}", 1.0)
+            for i, time_s in enumerate(self.times_s)
+        )
+        track = CueTrack(kind, kind, self.watcher.source, cues, notes=(f"{self.samples} samples",))
+        return Recognition(track, {f"{kind}/times": np.array(self.times_s)})
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> TrackCache:
+    return TrackCache(tmp_path / "tracks")
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    pictures = clips.moving_square(20)
+    return clips.write_clip(tmp_path / "clip.mp4", pictures, sound=clips.tone(2.0))
+
+
+def test_every_recognizer_gets_what_it_needs_from_one_run(clip: Path, cache: TrackCache) -> None:
+    slow, fast = Watcher("slow", Needs(2.0)), Watcher("fast", Needs(10.0))
+    ears = Watcher("ears", Needs(audio=True))
+    found = perceive(clip, [slow, fast, ears], cache=cache)
+    assert [track.id for track in found.timeline.tracks] == ["slow", "fast", "ears"]
+    assert found.traces["slow/times"] == pytest.approx([0.0, 0.5, 1.0, 1.5])
+    assert found.traces["fast/times"] == pytest.approx(np.arange(20) / 10)
+    heard = found.timeline.tracks[2].notes[0]
+    assert int(heard.split()[0]) == pytest.approx(32_000, abs=2_048)
+    assert not found.is_partial
+    assert found.notices == ()
+
+
+def test_a_second_run_starts_no_recognizer_and_gives_the_same(
+    clip: Path, cache: TrackCache
+) -> None:
+    first = perceive(clip, [Watcher()], cache=cache)
+    again = Watcher(fail_in="start")
+    second = perceive(clip, [again], cache=cache)
+    assert again.starts == 0
+    assert second.cached == {"watcher"}
+    assert second.timeline == first.timeline
+    assert second.traces["watcher/times"] == pytest.approx(first.traces["watcher/times"], abs=1e-3)
+
+
+def test_the_cache_goes_by_content_not_by_name(clip: Path, cache: TrackCache) -> None:
+    perceive(clip, [Watcher()], cache=cache)
+    renamed = clip.rename(clip.with_name("other name.mp4"))
+    assert perceive(renamed, [Watcher()], cache=cache).cached == {"watcher"}
+    clips.write_clip(renamed, clips.moving_square(19))
+    assert perceive(renamed, [Watcher()], cache=cache).cached == frozenset()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"recognizer": Watcher(settings={"window_s": 3})},
+        {"span": Span(0.5, 1.0)},
+        {"force": True},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+def test_other_settings_another_span_or_force_run_again(
+    clip: Path, cache: TrackCache, other: dict[str, object]
+) -> None:
+    perceive(clip, [Watcher()], cache=cache)
+    recognizer = other.pop("recognizer", Watcher())
+    found = perceive(clip, [recognizer], cache=cache, **other)  # type: ignore[list-item,arg-type]
+    assert found.cached == frozenset()
+    assert recognizer.starts == 1  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("where", ["start", "feed", "finish"])
+@pytest.mark.parametrize(
+    ("error", "note"),
+    [
+        (RecognizerFailed("the model tripped"), "the model tripped"),
+        (ZeroDivisionError("by zero"), "ZeroDivisionError: by zero"),
+    ],
+)
+def test_one_that_fails_leaves_the_others_their_tracks(
+    clip: Path, cache: TrackCache, where: str, error: Exception, note: str
+) -> None:
+    found = perceive(
+        clip, [Watcher("broken", fail_in=where, error=error), Watcher("fine")], cache=cache
+    )
+    broken, fine = found.timeline.tracks
+    assert (broken.status, broken.notes, broken.cues) == (Status.FAILED, (note,), ())
+    assert fine.status is Status.COMPLETE
+    assert len(fine.cues) == 10
+    assert found.is_partial
+    again = perceive(clip, [Watcher("broken"), Watcher("fine")], cache=cache)
+    assert again.cached == {"fine"}
+    assert not again.is_partial
+
+
+def test_only_runs_what_it_names(clip: Path, cache: TrackCache) -> None:
+    found = perceive(clip, [Watcher("a"), Watcher("b")], only=["b"], cache=cache)
+    assert [track.id for track in found.timeline.tracks] == ["b"]
+    with pytest.raises(UnknownName, match=r"no recognizer 'c'.*Available: a, b"):
+        perceive(clip, [Watcher("a"), Watcher("b")], only=["c"], cache=cache)
+
+
+def test_a_part_keeps_the_times_of_the_whole(clip: Path, cache: TrackCache) -> None:
+    found = perceive(clip, [Watcher()], span=Span(0.8, 1.5), cache=cache)
+    assert found.traces["watcher/times"] == pytest.approx([0.8, 1.0, 1.2, 1.4])
+
+
+@pytest.mark.parametrize("span", [Span(2.0, 3.0), Span(50.0, 60.0), Span(1.0, 1.0)])
+def test_a_part_outside_of_the_video_is_an_error(clip: Path, cache: TrackCache, span: Span) -> None:
+    with pytest.raises(BadInput, match=r"Nothing of 'clip.mp4'.* lasts 2\.\d\d s"):
+        perceive(clip, [Watcher()], span=span, cache=cache)
+
+
+def test_a_file_that_breaks_off_gives_partial_tracks_that_say_so(
+    tmp_path: Path, cache: TrackCache
+) -> None:
+    whole = clips.write_clip(tmp_path / "whole.mkv", clips.moving_square(100))
+    content = whole.read_bytes()
+    broken = tmp_path / "broken.mkv"
+    broken.write_bytes(content[: len(content) // 2])
+    found = perceive(broken, [Watcher()], cache=cache)
+    track = found.timeline.tracks[0]
+    assert track.status is Status.PARTIAL
+    assert 0 < len(track.cues) < 50
+    assert track.notes[1:] == found.notices
+    assert len(found.notices) == 1
+    assert found.is_partial
+
+
+def test_a_cache_that_cannot_be_written_loses_no_result(clip: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    found = perceive(clip, [Watcher()], cache=TrackCache(tmp_path / "file"))
+    assert len(found.timeline.tracks[0].cues) == 10
+    assert "not cached" in found.notices[0]
+    assert not found.is_partial
+
+
+def test_a_damaged_cache_entry_counts_as_absent(clip: Path, cache: TrackCache) -> None:
+    perceive(clip, [Watcher()], cache=cache)
+    for entry in cache.folder.glob("*.json"):
+        entry.write_text("{")
+    assert perceive(clip, [Watcher()], cache=cache).cached == frozenset()
+
+
+def test_progress_goes_forward_and_arrives(clip: Path, cache: TrackCache) -> None:
+    steps: list[Progress] = []
+    perceive(
+        clip, [Watcher(), Watcher("ears", Needs(audio=True))], cache=cache, on_progress=steps.append
+    )
+    assert steps[0].done_s == 0
+    assert steps[-1].done_s == steps[-1].total_s == pytest.approx(2.0, abs=0.1)
+    assert all(0 <= step.done_s <= step.total_s for step in steps)
+
+
+def test_an_interrupt_stops_the_run(clip: Path, cache: TrackCache) -> None:
+    def interrupt(step: Progress) -> None:
+        if step.done_s > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perceive(clip, [Watcher()], cache=cache, on_progress=interrupt)
+    assert cache.usage().tracks == 0
+
+
+def test_no_video_is_one_sentence(tmp_path: Path, cache: TrackCache) -> None:
+    with pytest.raises(UnreadableVideo):
+        perceive(tmp_path / "missing.mp4", [Watcher()], cache=cache)
+
+
+def test_the_cache_tells_its_size_and_prunes(clip: Path, cache: TrackCache) -> None:
+    assert cache.usage().tracks == 0
+    perceive(clip, [Watcher("a"), Watcher("b")], cache=cache)
+    usage = cache.usage()
+    assert usage.tracks == 2
+    assert usage.bytes == sum(file.stat().st_size for file in cache.folder.iterdir())
+    assert cache.prune(older_than_s=3600).tracks == 0
+    assert cache.prune() == usage
+    assert list(cache.folder.iterdir()) == []
