@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fusion.options import FusionOptions
 from fusion.question import Question
-from fusion.quoting import plain
+from fusion.quoting import visible
 from fusion.render import in_order, span_words
 from fusion.selection import DroppedCue, KeptCue, Selection
 from perception.cue import Cue, CueTimeline, Span
@@ -36,7 +36,7 @@ def _reason(cue: Cue, span: Span | None, threshold: float) -> str | None:
     if span is not None and not cue.span.overlaps(span):
         whole = float(span.start_s).is_integer() and float(span.end_s).is_integer()
         return f"outside {span_words(span, tenths=not whole)}"
-    if not plain(cue.text, len(cue.text) + 1):
+    if not visible(cue.text):
         return "has no visible text"
     if cue.confidence < threshold:
         return _under(cue.confidence, threshold)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["plain", "quoted"]
+__all__ = ["plain", "quoted", "visible"]
 
 _QUOTES = '"“”„‟«»″‶〝〞〟＂❝❞🙶🙷🙸'
 _SINGLE = "'"
@@ -47,19 +47,25 @@ def _visible(character: str) -> str:
     return character
 
 
-def plain(text: str, max_chars: int) -> str:
-    """``text`` as one visible line of at most ``max_chars`` characters.
+def visible(text: str) -> str:
+    """``text`` as one line that shows all that is in it.
 
     Runs of white space, line breaks and control characters become one space; format characters
     (bidirectional overrides and isolates, zero-width spaces, tag characters) and variation
-    selectors 17-256 go; lone surrogates and private-use characters become U+FFFD; double quotes of
-    every form become ``'``, angle brackets ``‹ ›`` and square brackets ``( )``. What is cut off
-    is marked by an ellipsis. Applied twice it changes nothing more.
+    selectors 17-256 go; lone surrogates and private-use characters become U+FFFD.
     """
-    visible = text.translate(_HARMLESS)
-    if not (visible.isascii() and visible.isprintable()):
-        visible = "".join(map(_visible, visible))
-    line = " ".join(unicodedata.normalize("NFC", visible).split()).strip(_JOINERS + " ")
+    if not (text.isascii() and text.isprintable()):
+        text = unicodedata.normalize("NFC", "".join(map(_visible, text)))
+    return " ".join(text.split()).strip(_JOINERS + " ")
+
+
+def plain(text: str, max_chars: int) -> str:
+    """``visible(text)`` without quotes and brackets, at most ``max_chars`` characters of it.
+
+    Double quotes of every form become ``'``, angle brackets ``‹ ›`` and square brackets ``( )``.
+    What is cut off is marked by an ellipsis. Applied twice it changes nothing more.
+    """
+    line = visible(text.translate(_HARMLESS))
     if len(line) <= max_chars:
         return line
     return line[: max_chars - 1].rstrip(_JOINERS + " ") + _ELLIPSIS

@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 
-from fusion.quoting import plain, quoted
+from fusion.quoting import plain, quoted, visible
 from tests.fusion.timelines import HOSTILE
 
 
@@ -34,6 +34,10 @@ from tests.fusion.timelines import HOSTILE
 )
 def test_text_is_made_visible_and_harmless(said: str, shown: str) -> None:
     assert plain(said, 100) == shown
+
+
+def test_visible_keeps_quotes_and_brackets() -> None:
+    assert visible(' say\x1b[31m "yes" <b>\u202e \n') == 'say [31m "yes" <b>'
 
 
 def test_long_text_is_cut_and_marked() -> None:
