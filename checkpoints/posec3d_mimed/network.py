@@ -1,6 +1,8 @@
-"""PoseC3D (mmaction2's Recognizer3D: ResNet3dSlowOnly and I3DHead) in plain torch, with mmaction2's parameter names.
+"""PoseC3D (mmaction2's Recognizer3D: ResNet3dSlowOnly and I3DHead) in plain torch, with mmaction2's
+parameter names.
 
-`MMACTION_CONFIG` builds the same network in mmaction2, and the state dict loads there unchanged after `with_17_joints`.
+`MMACTION_CONFIG` builds the same network in mmaction2, and the state dict loads there unchanged
+after `with_17_joints`.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ CONV1_KERNEL = (3, 5, 5)
 CONV1_STRIDE = (2, 2, 2)
 
 LIVE_JOINTS = (0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
-"""COCO joints that the data know; eyes and ears are never drawn, so training leaves their channels out."""
+"""COCO joints that the data know; eyes and ears are never drawn, so training leaves their channels
+out."""
 
 MMACTION_CONFIG: dict[str, Any] = {
     "type": "Recognizer3D",
@@ -79,6 +82,7 @@ class Bottleneck3d(nn.Module):
         self.conv1 = ConvModule(channels_in, planes, (3, 1, 1) if inflate else (1, 1, 1))
         self.conv2 = ConvModule(planes, planes, (1, 3, 3), stride)
         self.conv3 = ConvModule(planes, planes * 4, relu=False)
+        nn.init.zeros_(self.conv3.bn.weight)
         self.downsample = (
             ConvModule(channels_in, planes * 4, stride=stride, relu=False) if project else None
         )
@@ -146,7 +150,8 @@ class PoseC3D(nn.Module):
 
 
 def with_17_joints(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """State dict of a network on the live joints -> the equivalent one on all 17 (zero weights for eyes and ears)."""
+    """State dict of a network on the live joints -> the equivalent one on all 17 (zero weights for
+    eyes and ears)."""
     narrow = state["backbone.conv1.conv.weight"]
     wide = narrow.new_zeros(narrow.shape[0], 17, *narrow.shape[2:])
     wide[:, list(LIVE_JOINTS)] = narrow

@@ -1,13 +1,15 @@
 """PoseC3D's preprocessing: a person's joints become a volume of Gaussian heatmaps.
 
-The steps and their names are mmaction2's (UniformSampleFrames, PoseCompact, Resize, GeneratePoseTarget with
-keypoints only, one person); Duan et al., *Revisiting Skeleton-based Action Recognition*, CVPR 2022, section 3.2.
-Training and serving both go through this module, so they cannot drift apart.
+The steps and their names are mmaction2's (UniformSampleFrames, PoseCompact, Resize,
+GeneratePoseTarget with keypoints only, one person); Duan et al., *Revisiting Skeleton-based Action
+Recognition*, CVPR 2022, section 3.2. Training and serving both go through this module, so they
+cannot drift apart.
 
-Two deliberate differences, both of which make a clip's volume depend on the clip alone: at test time the frame in the
-middle of every segment is taken (mmaction2 draws one with a fixed seed, and runs round to the beginning when the clip
-is shorter than the volume, which inserts a jump; here frames are repeated), and the crop is not rounded to whole
-pixels (mmaction2 rounds it when `allow_imgpad` is on), so that coordinates may have any unit.
+Two deliberate differences, both of which make a clip's volume depend on the clip alone: at test
+time the frame in the middle of every segment is taken (mmaction2 draws one with a fixed seed, and
+runs round to the beginning when the clip is shorter than the volume, which inserts a jump; here
+frames are repeated), and the crop is not rounded to whole pixels (mmaction2 rounds it when
+`allow_imgpad` is on), so that coordinates may have any unit.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 
 KEYPOINTS = 17
-"""COCO's: nose, eyes, ears, shoulders, elbows, wrists, hips, knees, ankles; odd = left, even = right."""
+"""COCO's: nose, eyes, ears, shoulders, elbows, wrists, hips, knees, ankles; odd = left, even =
+right."""
 
 LEFT = (1, 3, 5, 7, 9, 11, 13, 15)
 RIGHT = (2, 4, 6, 8, 10, 12, 14, 16)
@@ -39,7 +42,8 @@ class HeatmapShape:
         frames: frames in the volume (`clip_len`).
         size: height and width in heatmap pixels.
         sigma: standard deviation of a joint's Gaussian in heatmap pixels (mmaction2's default 0.6).
-        padding: margin that PoseCompact adds on each side, as a share of half the box (mmaction2's default 0.25).
+        padding: margin that PoseCompact adds on each side, as a share of half the box (mmaction2's
+            default 0.25).
     """
 
     frames: int
@@ -51,10 +55,12 @@ class HeatmapShape:
 def sample_frames(
     total: int, wanted: int, rng: np.random.Generator | None = None
 ) -> NDArray[np.int64]:
-    """UniformSampleFrames: one frame out of each of `wanted` equal segments of a clip of `total` frames.
+    """UniformSampleFrames: one frame out of each of `wanted` equal segments of a clip of `total`
+    frames.
 
-    With `rng` a random frame of each segment (training), else the middle one. Frames repeat when `total < wanted`.
-    Returns `[wanted]` indices in ascending order. Raises ValueError when the clip has no frame.
+    With `rng` a random frame of each segment (training), else the middle one. Frames repeat when
+    `total < wanted`. Returns `[wanted]` indices in ascending order. Raises ValueError when the clip
+    has no frame.
     """
     if total < 1:
         raise ValueError(f"cannot sample frames of an empty clip (total={total})")
@@ -64,13 +70,15 @@ def sample_frames(
 
 
 def compact(keypoints: Floats, scores: Floats, size: int, padding: float = 0.25) -> Floats:
-    """PoseCompact(hw_ratio=1, allow_imgpad) and Resize: crop to the square around all joints of all frames.
+    """PoseCompact(hw_ratio=1, allow_imgpad) and Resize: crop to the square around all joints of all
+    frames.
 
     Args:
         keypoints: `[T, 17, 2]` x and y in any unit.
         scores: `[T, 17]`; joints with score 0 do not count for the box.
 
-    Returns `[T, 17, 2]` in heatmap pixels. A clip without any visible joint is returned at the origin.
+    Returns `[T, 17, 2]` in heatmap pixels. A clip without any visible joint is returned at the
+    origin.
     """
     seen = scores > 0
     if not seen.any():
@@ -78,11 +86,12 @@ def compact(keypoints: Floats, scores: Floats, size: int, padding: float = 0.25)
     low, high = keypoints[seen].min(axis=0), keypoints[seen].max(axis=0)
     half = max(float((high - low).max()) / 2 * (1 + padding), 1e-6)
     corner = (low + high) / 2 - half
-    return ((keypoints - corner) * (size / (2 * half))).astype(np.float32)
+    return np.asarray((keypoints - corner) * (size / (2 * half)), dtype=np.float32)
 
 
 def _gaussians(centres: Floats, size: int, sigma: float) -> Floats:
-    """`[17, T]` centres along one axis -> `[17, T, size]`, cut off at three sigma as GeneratePoseTarget does."""
+    """`[17, T]` centres along one axis -> `[17, T, size]`, cut off at three sigma as
+    GeneratePoseTarget does."""
     grid = np.arange(size, dtype=np.float32)
     first = np.maximum(np.trunc(centres - 3 * sigma), 0)[..., None]
     last = np.minimum(np.trunc(centres + 3 * sigma) + 1, size)[..., None]
@@ -114,7 +123,8 @@ def mirrored(keypoints: Floats, scores: Floats) -> tuple[Floats, Floats]:
 
 
 def clip_volume(keypoints: Floats, scores: Floats, shape: HeatmapShape) -> Floats:
-    """The whole test-time pipeline: `[T, 17, 2]`, `[T, 17]` in image pixels -> `[17, frames, size, size]`."""
+    """The whole test-time pipeline: `[T, 17, 2]`, `[T, 17]` in image pixels -> `[17, frames, size,
+    size]`."""
     index = sample_frames(len(keypoints), shape.frames)
     points = np.asarray(keypoints, dtype=np.float32)[index]
     seen = np.asarray(scores, dtype=np.float32)[index]

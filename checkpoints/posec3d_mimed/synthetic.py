@@ -1,0 +1,207 @@
+"""Jumping jacks and jumps by forward kinematics, on the bone lengths of recorded people.
+
+No public set at hand has jumping jacks, and its jumps are few; both are simple enough to be built
+from joint angles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from skeletons import Clip, pick
+from vocabulary import OF_RAW
+
+Floats = NDArray[np.float32]
+Rng = np.random.Generator
+
+FPS = 30.0
+_G = 9.81
+_CHAINS = ((5, 7, 9, 11, 13, 15, 1.0), (6, 8, 10, 12, 14, 16, -1.0))
+"""Shoulder, elbow, wrist, hip, knee, ankle and the sign of X, for the left and the right side."""
+
+
+@dataclass(frozen=True)
+class Bones:
+    """Lengths in metres (medians over a recorded clip)."""
+
+    trunk: float
+    neck: float
+    shoulder: float
+    hip: float
+    upper_arm: float
+    forearm: float
+    thigh: float
+    shin: float
+
+    @classmethod
+    def of(cls, points: Floats) -> Bones:
+        def length(a: Floats, b: Floats) -> float:
+            return float(np.median(np.linalg.norm(a - b, axis=-1)))
+
+        j = points.transpose(1, 0, 2)
+        shoulders, hips = (j[5] + j[6]) / 2, (j[11] + j[12]) / 2
+        return cls(
+            trunk=length(shoulders, hips),
+            neck=length(j[0], shoulders),
+            shoulder=length(j[5], j[6]) / 2,
+            hip=length(j[11], j[12]) / 2,
+            upper_arm=(length(j[5], j[7]) + length(j[6], j[8])) / 2,
+            forearm=(length(j[7], j[9]) + length(j[8], j[10])) / 2,
+            thigh=(length(j[11], j[13]) + length(j[12], j[14])) / 2,
+            shin=(length(j[13], j[15]) + length(j[14], j[16])) / 2,
+        )
+
+
+@dataclass(frozen=True)
+class Angles:
+    """Joint angles in radians over time, each `[T]` (or `[T, 2]`: left, right).
+
+    Attributes:
+        lean: trunk forward.
+        raise_side: arms from down (0) sideways to overhead (pi).
+        raise_front: arms from down (0) forward to overhead (pi); negative = behind.
+        elbow: bend of the elbows.
+        spread: legs from straight down outwards.
+        thigh: thighs forward.
+        knee: bend of the knees.
+        height: metres of the lower ankle above the floor.
+        ahead: metres travelled forward.
+    """
+
+    lean: Floats
+    raise_side: Floats
+    raise_front: Floats
+    elbow: Floats
+    spread: Floats
+    thigh: Floats
+    knee: Floats
+    height: Floats
+    ahead: Floats
+
+
+def _side(values: Floats, side: int) -> Floats:
+    return values[:, side] if values.ndim == 2 else values
+
+
+def _limb(sideways: Floats, forward: Floats, sign: float) -> Floats:
+    """Unit vectors `[T, 3]` of a limb: turned outwards by `sideways` in the frontal plane, forward
+    in the sagittal."""
+    x = sign * np.sin(sideways)
+    return np.stack(
+        [x, -np.cos(sideways) * np.cos(forward), np.cos(sideways) * np.sin(forward)], axis=-1
+    )
+
+
+def pose(bones: Bones, angles: Angles) -> Floats:
+    """`[T, 17, 3]` in metres: facing the camera (Z), left shoulder at +X, standing on Y = 0."""
+    frames = len(angles.lean)
+    out = np.zeros((frames, 17, 3))
+    up = np.stack([np.zeros(frames), np.cos(angles.lean), np.sin(angles.lean)], axis=-1)
+    for side, (shoulder, elbow, wrist, hip, knee, ankle, sign) in enumerate(_CHAINS):
+        across = np.array([sign, 0, 0])
+        out[:, shoulder] = bones.trunk * up + bones.shoulder * across
+        out[:, hip] = bones.hip * across
+        raised, front = _side(angles.raise_side, side), _side(angles.raise_front, side)
+        bend, spread = _side(angles.elbow, side), _side(angles.spread, side)
+        out[:, elbow] = out[:, shoulder] + bones.upper_arm * _limb(raised, front, sign)
+        inwards = np.where(raised > 0.3, bend, 0)
+        out[:, wrist] = out[:, elbow] + bones.forearm * _limb(
+            raised + inwards, front + bend - inwards, sign
+        )
+        out[:, knee] = out[:, hip] + bones.thigh * _limb(spread, _side(angles.thigh, side), sign)
+        folded = _side(angles.thigh, side) - _side(angles.knee, side)
+        out[:, ankle] = out[:, knee] + bones.shin * _limb(spread, folded, sign)
+    out[:, 0] = (bones.trunk + bones.neck) * up
+    out[..., 1] += (angles.height - out[:, [15, 16], 1].min(axis=1))[:, None]
+    out[..., 2] += angles.ahead[:, None]
+    return out.astype(np.float32)
+
+
+def _still(frames: int, value: float = 0.0) -> Floats:
+    return np.full(frames, value, np.float32)
+
+
+def jumping_jacks(bones: Bones, rng: Rng) -> Floats:
+    """One to three jacks at 0.8-1.7 a second, some with a pause before or after."""
+    rate, cycles = rng.uniform(0.8, 1.7), rng.uniform(1.0, 3.0)
+    before, after = rng.uniform(0, 0.5, 2) * (rng.random(2) < 0.35)
+    time = np.arange(0, before + cycles / rate + after, 1 / FPS)
+    phase = np.clip((time - before) * rate, 0, cycles) + (rng.random() < 0.3) * 0.5
+    frames, sharp = len(time), rng.uniform(0.6, 1.3)
+
+    def opened(lag: float) -> Floats:
+        return np.asarray((0.5 - 0.5 * np.cos(2 * np.pi * (phase - lag))) ** sharp)
+
+    arms = np.stack([opened(rng.normal(0, 0.02)) for _ in range(2)], axis=-1)
+    legs = opened(rng.normal(0.02, 0.03))
+    low, high = np.radians(rng.uniform(3, 25)), np.radians(rng.uniform(115, 178))
+    bounce = np.abs(np.sin(2 * np.pi * (phase + rng.normal(0, 0.04)))) * (
+        (phase > 0) & (phase < cycles)
+    )
+    bent = np.radians(rng.uniform(5, 25)) * (1 - bounce) + 0.03
+    return pose(
+        bones,
+        Angles(
+            lean=_still(frames, rng.normal(0.03, 0.05)),
+            raise_side=low + (high - low) * arms,
+            raise_front=_still(frames, rng.normal(0.1, 0.12)),
+            elbow=np.radians(rng.uniform(0, 35)) * (0.4 + 0.6 * arms),
+            spread=np.radians(rng.uniform(0, 5)) + np.radians(rng.uniform(10, 32)) * legs,
+            thigh=bent * 0.5,
+            knee=bent,
+            height=rng.uniform(0.01, 0.12) * bounce,
+            ahead=_still(frames),
+        ),
+    )
+
+
+def jump(bones: Bones, rng: Rng) -> Floats:
+    """Crouch with the arms back, take off with the arms swung up, fly, land in a crouch; on the
+    spot or forwards."""
+    flight, deep = rng.uniform(0.3, 0.65), rng.uniform(0.4, 1.1)
+    stand, crouch, push, land, rise = rng.uniform(
+        [0, 0.2, 0.12, 0.12, 0], [0.4, 0.5, 0.25, 0.3, 0.4]
+    )
+    keys = np.cumsum([0, stand, crouch, push, flight / 2, flight / 2, land, rise])
+    time = np.arange(0, keys[-1], 1 / FPS)
+    frames, start = len(time), keys[3]
+    swing, tuck, dive = rng.uniform(0.8, 2.9), rng.uniform(0, 1.2), float(rng.random() < 0.15)
+
+    def track(*values: float) -> Floats:
+        at = np.clip(np.searchsorted(keys, time, side="right") - 1, 0, len(keys) - 2)
+        share = (time - keys[at]) / np.maximum(keys[at + 1] - keys[at], 1e-6)
+        share, value = share * share * (3 - 2 * share), np.asarray(values)
+        return np.asarray(value[at] * (1 - share) + value[at + 1] * share)
+
+    air = np.clip((time - start) / flight, 0, 1)
+    lean = rng.uniform(0.2, 0.8)
+    knee = track(0.1, 0.1, 1.6 * deep, 0.1, tuck, 0.4 * deep, 1.5 * deep, 0.2)
+    return pose(
+        bones,
+        Angles(
+            lean=track(
+                0.05, 0.05, lean, 0.1 + 0.8 * dive, 0.15 + 1.2 * dive, 0.3 + 0.9 * dive, lean, 0.1
+            ),
+            raise_side=_still(frames, rng.uniform(0, 0.25)),
+            raise_front=track(
+                0.1, 0.1, -rng.uniform(0, 1.0), swing, swing * rng.uniform(0.7, 1.1), 0.9, 0.6, 0.1
+            ),
+            elbow=track(0.2, 0.2, 0.4, 0.3, 0.3, 0.4, 0.5, 0.2) * rng.uniform(0.3, 2),
+            spread=_still(frames, rng.uniform(0, 0.12)),
+            thigh=track(0.05, 0.05, 0.8 * deep, 0.0, 0.6 * tuck, 0.4 * deep, 0.75 * deep, 0.1),
+            knee=knee,
+            height=(_G * flight**2 / 8 * 4 * air * (1 - air)).astype(np.float32),
+            ahead=rng.uniform(0, 1.6) * (rng.random() < 0.6) * air,
+        ),
+    )
+
+
+def synthetic_clip(kind: str, people: list[Clip], rng: Rng) -> Clip:
+    """A fresh clip of `kind` ("jumping jack" or "jump") with the bones of one of `people` (3D
+    clips)."""
+    person = pick(people, rng)
+    bones = Bones.of(person.points)
+    points = jumping_jacks(bones, rng) if kind == "jumping jack" else jump(bones, rng)
+    return Clip(points, OF_RAW["synthetic", kind], "synthetic", kind, FPS, person.subject)

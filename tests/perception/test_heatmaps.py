@@ -1,0 +1,110 @@
+"""PoseC3D's preprocessing against values worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from perception.skeleton.heatmaps import (
+    SWAPPED_SIDES,
+    HeatmapShape,
+    clip_volume,
+    compact,
+    mirrored,
+    pose_target,
+    sample_frames,
+)
+
+
+def test_the_middle_frame_of_every_segment_is_sampled() -> None:
+    assert sample_frames(8, 4).tolist() == [1, 3, 5, 7]
+    assert sample_frames(10, 4).tolist() == [1, 3, 6, 8]
+
+
+def test_a_short_clip_repeats_frames_in_order() -> None:
+    assert sample_frames(2, 4).tolist() == [0, 0, 1, 1]
+    assert sample_frames(1, 3).tolist() == [0, 0, 0]
+
+
+def test_random_sampling_takes_one_frame_of_every_segment() -> None:
+    drawn = np.stack([sample_frames(20, 4, np.random.default_rng(seed)) for seed in range(200)])
+    assert all(set(drawn[:, i]) == set(range(5 * i, 5 * i + 5)) for i in range(4))
+
+
+def test_an_empty_clip_cannot_be_sampled() -> None:
+    with pytest.raises(ValueError, match="empty clip"):
+        sample_frames(0, 4)
+
+
+def test_compact_makes_a_padded_square_around_all_frames() -> None:
+    points = np.zeros((2, 17, 2), np.float32)
+    scores = np.zeros((2, 17), np.float32)
+    points[0, 0], points[1, 5] = (100, 300), (140, 380)
+    scores[0, 0] = scores[1, 5] = 1
+    # box 40 x 80, centre (120, 340), half side 40 * 1.25 = 50, 100 units -> 40 pixels
+    placed = compact(points, scores, size=40, padding=0.25)
+    assert placed[0, 0] == pytest.approx([(100 - 70) * 0.4, (300 - 290) * 0.4])
+    assert placed[1, 5] == pytest.approx([(140 - 70) * 0.4, (380 - 290) * 0.4])
+
+
+def test_compact_does_not_depend_on_unit_or_place() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.random((5, 17, 2)).astype(np.float32)
+    scores = np.ones((5, 17), np.float32)
+    moved = compact(points * 640 + [31, -7], scores, 40)
+    assert np.allclose(compact(points, scores, 40), moved, atol=1e-3)
+
+
+def test_a_joint_is_a_gaussian_of_its_score_cut_off_at_three_sigma() -> None:
+    points = np.zeros((1, 17, 2), np.float32)
+    scores = np.zeros((1, 17), np.float32)
+    points[0, 9], scores[0, 9] = (4.0, 6.5), 0.5
+    volume = pose_target(points, scores, size=12, sigma=0.6)
+    assert volume.shape == (17, 1, 12, 12)
+    assert volume.dtype == np.float32
+
+    def expected(x: int, y: int) -> float:
+        return 0.5 * math.exp(-((x - 4.0) ** 2 + (y - 6.5) ** 2) / (2 * 0.6**2))
+
+    for x, y in ((4, 6), (4, 7), (3, 6), (5, 8), (2, 5)):
+        assert volume[9, 0, y, x] == pytest.approx(expected(x, y), rel=1e-5)
+    # columns from trunc(4 - 1.8) = 2 up to but not trunc(4 + 1.8) + 1 = 6; rows 4 up to not 9
+    assert np.flatnonzero(volume[9, 0].any(axis=0)).tolist() == [2, 3, 4, 5]
+    assert np.flatnonzero(volume[9, 0].any(axis=1)).tolist() == [4, 5, 6, 7, 8]
+    assert not volume[np.arange(17) != 9].any()
+
+
+def test_a_joint_outside_of_the_crop_is_not_drawn() -> None:
+    points = np.full((1, 17, 2), -30, np.float32)
+    assert not pose_target(points, np.ones((1, 17), np.float32), size=12).any()
+
+
+def test_the_mirror_exchanges_sides() -> None:
+    points = np.arange(34, dtype=np.float32).reshape(1, 17, 2)
+    scores = np.arange(17, dtype=np.float32)[None] / 17
+    flipped, swapped = mirrored(points, scores)
+    assert flipped[0, 9].tolist() == [-points[0, 10, 0], points[0, 10, 1]]
+    assert swapped[0, 9] == scores[0, 10]
+    again, same = mirrored(flipped, swapped)
+    assert np.array_equal(again, points)
+    assert np.array_equal(same, scores)
+    assert sorted(SWAPPED_SIDES) == list(range(17))
+
+
+def test_a_clip_becomes_one_volume() -> None:
+    rng = np.random.default_rng(1)
+    points = rng.random((30, 17, 2)).astype(np.float32) * 100
+    scores = np.ones((30, 17), np.float32)
+    shape = HeatmapShape(frames=20, size=40)
+    volume = clip_volume(points, scores, shape)
+    assert volume.shape == (17, 20, 40, 40)
+    index = sample_frames(30, 20)
+    by_steps = pose_target(compact(points[index], scores[index], 40, 0.25), scores[index], 40, 0.6)
+    assert np.array_equal(volume, by_steps)
+
+
+def test_nobody_visible_gives_an_empty_volume() -> None:
+    nothing = clip_volume(np.ones((3, 17, 2)), np.zeros((3, 17)), HeatmapShape(frames=4, size=8))
+    assert not nothing.any()
