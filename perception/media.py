@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -20,13 +22,20 @@ from perception.errors import UnreadableVideo
 __all__ = ["Media"]
 
 HEADER_KEEPS_DURATION = ("mov", "matroska", "avi", "asf", "wav", "w64", "flac")
-"""Containers whose header states a duration; for the others FFmpeg estimates one."""
+"""Containers whose header states a duration; for the others FFmpeg estimates one. Matroska counts
+it from zero on its clock, not from the first instant."""
+
+FIRST_PACKETS = 100
+"""Where FFmpeg finds no start time in a short file, the earliest of this many packets is it."""
 
 BROKEN_OFF_S = 1.0
 """A file that ends this much before the duration in its header is said to break off."""
 
 READ_ERRORS = 32
 """Read errors in a row after which the rest of a file is given up."""
+
+DEFAULT_RATE_HZ = 25.0
+"""For files without timestamps and without a rate, FFmpeg's own default for raw streams."""
 
 UNDECODABLE_PACKETS = 1000
 """Packets that may fail before a stream counts as one that cannot be decoded: a recording that
@@ -47,6 +56,7 @@ class Media:
     Attributes:
         video, audio: the PyAV streams to decode, or None. Cover art is not video; of several
             streams the one flagged as default is taken, else the first.
+        video_size: width and height in pixels that the header states, as stored; (0, 0) without.
         start: presentation time of the container's first instant, in seconds.
 
     Raises:
@@ -55,7 +65,6 @@ class Media:
 
     video: Any
     audio: Any
-    start: Fraction
 
     def __init__(self, path: Path, on_notice: Callable[[str], None] | None = None) -> None:
         self.path = path
@@ -64,6 +73,8 @@ class Media:
         self._read_error = ""
         self._last_end_s = 0.0
         self._open()
+        self.start = self._first_instant()
+        self.video_size = self._video_size()
 
     def __enter__(self) -> Self:
         return self
@@ -92,7 +103,6 @@ class Media:
         for stream in (self.video, self.audio):
             if stream is not None:
                 stream.codec_context.thread_count = 1
-        self.start = self._first_instant()
 
     def close(self) -> None:
         """Give the file back."""
@@ -105,23 +115,47 @@ class Media:
         return str(self._container.format.name)
 
     def _first_instant(self) -> Fraction:
+        if self._container.start_time is None:
+            starts = [packet.pts * packet.time_base for packet in self._first_packets()]
+            self.rewind()
+            return min(starts, default=Fraction(0))
+        rounded = Fraction(self._container.start_time, 1_000_000)
         starts = [
             stream.start_time * stream.time_base
             for stream in self._container.streams
-            if stream.start_time is not None and stream.time_base
+            if stream.start_time is not None
         ]
-        if self._container.start_time is None:
-            return Fraction(min(starts, default=0))
-        rounded = Fraction(self._container.start_time, 1_000_000)
         exact = [start for start in starts if abs(start - rounded) <= Fraction(1, 1_000_000)]
-        return Fraction(min(exact, default=rounded))
+        return min(exact, default=rounded)
+
+    def _first_packets(self) -> list[Any]:
+        import av
+
+        wanted = [stream for stream in (self.video, self.audio) if stream is not None]
+        with suppress(av.error.FFmpegError):
+            packets = itertools.islice(self._container.demux(*wanted), FIRST_PACKETS)
+            return [packet for packet in packets if packet.pts is not None]
+        return []
+
+    def _video_size(self) -> tuple[int, int]:
+        if self.video is None:
+            return 0, 0
+        return self.video.codec_context.width, self.video.codec_context.height
 
     @property
     def header_duration_s(self) -> float | None:
         """The duration that the container's header states, if it is one that does."""
-        duration = self._container.duration
-        stated = self.format.split(",")[0] in HEADER_KEEPS_DURATION
-        return duration / 1e6 if stated and duration and duration > 0 else None
+        duration, kind = self._container.duration, self.format.split(",")[0]
+        if kind not in HEADER_KEEPS_DURATION or not duration:
+            return None
+        end_s = duration / 1e6 - (float(self.start) if kind == "matroska" else 0.0)
+        return end_s if end_s > 0 else None
+
+    @property
+    def frame_interval_s(self) -> float:
+        """The usual time between two pictures, for those that do not tell their duration."""
+        rate = self.video.average_rate or self.video.guessed_rate
+        return 1 / float(rate or DEFAULT_RATE_HZ)
 
     def seconds(self, ticks: int, stream: Any) -> float:
         """A timestamp of ``stream`` on the video's clock."""
@@ -150,7 +184,10 @@ class Media:
         ticks = packet.pts if packet.pts is not None else packet.dts
         if ticks is None:
             return self._last_end_s
-        return self.seconds(ticks + (packet.duration or 0), packet.stream)
+        end_s = self.seconds(ticks + (packet.duration or 0), packet.stream)
+        if not packet.duration and packet.stream is self.video:
+            end_s += self.frame_interval_s
+        return end_s
 
     def decode(self, stream: Any, packet: Any) -> list[Any]:
         """The frames of a packet (None: those still inside the decoder); failures are counted."""
@@ -232,7 +269,9 @@ class Media:
         if self._on_notice is None:
             return
         for what, (count, first_s) in self._lost.items():
-            self._on_notice(f"Left out: {count} {what}, the first near {first_s:.1f} s.")
+            self._on_notice(
+                f"{what.capitalize()}: {count} left out, the first near {first_s:.1f} s."
+            )
         header_s = self.header_duration_s
         if at_end and header_s is not None and self._last_end_s < header_s - BROKEN_OFF_S:
             self._on_notice(

@@ -6,6 +6,7 @@ import heapq
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,22 @@ timestamps to milliseconds."""
 REORDER_FRAMES = 3
 """Decoded pictures held back so that times slightly out of order can be sorted."""
 
-DEFAULT_RATE_HZ = 25.0
-"""For files without timestamps and without a rate, FFmpeg's own default for raw streams."""
-
 Turn = tuple[bool, bool, bool]
 """Swap the axes, then mirror left and right, then mirror top and bottom."""
+
+QUARTER_TURNS: tuple[Turn, ...] = (
+    (False, False, False),
+    (True, False, True),
+    (False, True, True),
+    (True, True, False),
+)
+"""Counterclockwise by 0, 90, 180 and 270 degrees."""
+
+MATRIX_CODECS = frozenset(
+    {"av1", "h263", "h264", "hevc", "libdav1d", "mpeg2video", "mpeg4", "prores", "vp8", "vp9"}
+)
+"""Decoders whose side data may be read. PyAV 18 frees the metadata of side data twice, and dies of
+it, where a decoder attaches some: the picture codecs do, with colour profiles and EXIF tags."""
 
 
 class Wish:
@@ -78,13 +90,12 @@ class Pictures:
     def __init__(self, media: Media, wishes: Sequence[Wish], span: Span | None) -> None:
         self._media, self._stream, self._span = media, media.video, span
         self._wishes = wishes
-        self._converter = Converter(media.video)
+        self._converter = Converter(media)
         self._order = itertools.count()
         self._sorting: list[tuple[float, int, Any]] = []
         self._shown: tuple[float, Any] | None = None
         self._newest_s = -math.inf
-        rate = self._stream.average_rate or self._stream.guessed_rate
-        self._interval_s = 1 / float(rate or DEFAULT_RATE_HZ)
+        self._interval_s = media.frame_interval_s
         self.done = False
 
     def push(self, packet: Any) -> Iterator[tuple[int, Frame]]:
@@ -156,16 +167,17 @@ class Converter:
     comparable where the resolution changes in mid-stream. Pixels that are not square are made so.
     """
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, media: Media) -> None:
         from av.video.reformatter import VideoReformatter
 
-        self._stream = stream
+        self._media, self._stream = media, media.video
         self._reformatters: dict[int, Any] = {}
+        self._turns: dict[int, Turn] = {}
         self._new_reformatter = VideoReformatter
 
     def convert(self, frame: Any, time_s: float, max_side_px: int) -> Frame:
         """The upright RGB picture, no side longer than ``max_side_px`` (0 = full size)."""
-        full = self.full_side(frame)
+        full = max(_full_size(self._media, frame))
         side = min(full, max_side_px) if max_side_px > 0 else full
         width, height = _square_pixels(self._stream, frame.width, frame.height)
         factor = side / max(width, height)
@@ -178,24 +190,27 @@ class Converter:
             interpolation="AREA",
             threads=1,
         )
-        rgb = _turned(scaled.to_ndarray(), _turn(frame))
+        rgb = _turned(scaled.to_ndarray(), self._turn(frame))
         rgb.flags.writeable = False
         return Frame(time_s, rgb, full / side)
 
-    def full_side(self, frame: Any) -> int:
-        """The longer side of the full-size picture in pixels."""
-        context = self._stream.codec_context
-        return max(
-            _square_pixels(
-                self._stream, context.width or frame.width, context.height or frame.height
-            )
-        )
+    def _turn(self, frame: Any) -> Turn:
+        rotation = frame.rotation
+        if rotation not in self._turns:
+            self._turns[rotation] = _turn(frame, self._stream.codec_context.name)
+        return self._turns[rotation]
 
 
-def upright_size(stream: Any, frame: Any) -> tuple[int, int]:
-    """Width and height of the upright picture in pixels."""
-    width, height = _square_pixels(stream, frame.width, frame.height)
-    return (height, width) if _turn(frame)[0] else (width, height)
+def upright_size(media: Media, frame: Any) -> tuple[int, int]:
+    """Width and height in pixels of the full-size upright picture."""
+    width, height = _full_size(media, frame)
+    swapped = _turn(frame, media.video.codec_context.name)[0]
+    return (height, width) if swapped else (width, height)
+
+
+def _full_size(media: Media, frame: Any) -> tuple[int, int]:
+    width, height = media.video_size if all(media.video_size) else (frame.width, frame.height)
+    return _square_pixels(media.video, width, height)
 
 
 def _square_pixels(stream: Any, width: int, height: int) -> tuple[int, int]:
@@ -203,19 +218,21 @@ def _square_pixels(stream: Any, width: int, height: int) -> tuple[int, int]:
     return (max(1, round(width * aspect)) if aspect else width), height
 
 
-def _turn(frame: Any) -> Turn:
+def _turn(frame: Any, codec: str) -> Turn:
     """The nearest quarter turn, mirrored or not, of the picture's display matrix.
 
     The matrix maps a pixel (x, y) to (a x + c y, b x + d y), y downwards (FFmpeg
-    ``libavutil/display.h``; ISO/IEC 14496-12, 8.3.2).
+    ``libavutil/display.h``; ISO/IEC 14496-12, 8.3.2). For codecs outside of ``MATRIX_CODECS`` only
+    the angle is known, counterclockwise.
     """
-    data = frame.side_data.get("DISPLAYMATRIX")
-    if data is None:
-        return False, False, False
-    a, b, _, c, d, *_ = np.frombuffer(bytes(data), np.int32).tolist()
-    if abs(a) + abs(d) >= abs(b) + abs(c):
-        return False, a < 0, d < 0
-    return True, c < 0, b < 0
+    if codec in MATRIX_CODECS:
+        with suppress(KeyError, ValueError):
+            data = bytes(frame.side_data["DISPLAYMATRIX"])
+            a, b, _, c, d, *_ = np.frombuffer(data, np.int32).tolist()
+            if abs(a) + abs(d) >= abs(b) + abs(c):
+                return False, a < 0, d < 0
+            return True, c < 0, b < 0
+    return QUARTER_TURNS[round(frame.rotation / 90) % 4]
 
 
 def _turned(rgb: npt.NDArray[np.uint8], turn: Turn) -> npt.NDArray[np.uint8]:

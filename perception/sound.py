@@ -73,15 +73,15 @@ class Sound:
     def _begin(self, source: tuple[str, str, int], start_s: float) -> None:
         from av import AudioResampler
 
-        self._resampler = AudioResampler(format="fltp", layout="mono", rate=AUDIO_RATE_HZ)
+        self._resampler = AudioResampler(format="s32p", layout="mono", rate=AUDIO_RATE_HZ)
         self._source = source
         self._start_s = self._expected_s = start_s
         self._given = 0
 
     def _keep(self, frame: Any) -> None:
         for converted in self._resampler.resample(frame):
-            samples = np.nan_to_num(converted.to_ndarray()[0])
-            self._waiting.append(np.clip(samples, -1, 1).astype(np.float32, copy=False))
+            samples = converted.to_ndarray()[0].astype(np.float32)
+            self._waiting.append(samples / np.float32(2**31))
 
     def _full_chunks(self) -> Iterator[AudioChunk]:
         size = round(CHUNK_S * AUDIO_RATE_HZ)
