@@ -46,12 +46,14 @@ class Lane:
         rows: the cues, each row free of overlaps and in order of time; empty where the track has
             none.
         person: whose cues they are, None where the track does not say.
+        notes: the track's, in its first lane only.
     """
 
     label: str
     track: CueTrack
     rows: tuple[tuple[Cue, ...], ...]
     person: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def kind_words(kind: str) -> str:
@@ -69,12 +71,13 @@ def lanes(timeline: CueTimeline) -> tuple[Lane, ...]:
     found: list[Lane] = []
     for track in timeline.tracks:
         people = sorted({str(cue.attributes.get("person", "")) for cue in track.cues}, key=_natural)
-        for person in people or [""]:
+        notes = tuple(visible(note) for note in track.notes)
+        for place, person in enumerate(people or [""]):
             cues = [cue for cue in track.cues if str(cue.attributes.get("person", "")) == person]
             label = kind_words(track.kind) + (f", person {visible(person)}" if person else "")
             if track.id != track.kind:
                 label += f" ({visible(track.id)})"
-            found.append(Lane(label, track, _rows(cues), person or None))
+            found.append(Lane(label, track, _rows(cues), person or None, () if place else notes))
     return tuple(found)
 
 

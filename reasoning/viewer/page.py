@@ -183,7 +183,7 @@ def _view(timeline: CueTimeline, prompt: CuePrompt | None) -> dict[str, Any]:
                 "rows": rows,
                 "count": sum(map(len, rows)),
                 "state": state_words(lane.track.status),
-                "notes": [visible(note) for note in lane.track.notes],
+                "notes": lane.notes,
             }
         )
     return {"extent_s": length_s, "cues": cues, "lanes": strips}

@@ -70,25 +70,29 @@ class _Lanes:
             if first + cells > width:
                 break
             line.append(" " * (first - line.cell_len))
-            style = "dim" if cue.id in self._dropped else f"black on {colour}"
-            line.append(_bar(short_text(cue, lane.person), cells), style=style)
+            text = short_text(cue, lane.person)
+            if cue.id in self._dropped:
+                line.append(_bar(text, cells, "╎╌"), style="dim")
+            else:
+                line.append(_bar(text, cells, "▌─"), style=f"black on {colour}")
         return line
 
 
-def _bar(text: str, cells: int) -> str:
-    """``text`` in exactly ``cells`` cells, with a mark where the span begins."""
+def _bar(text: str, cells: int, marks: str) -> str:
+    """``text`` in exactly ``cells`` cells; ``marks`` are what begins a span and what fills it."""
     if cells < 2:
-        return "▌"
+        return marks[0]
     shown = text if cell_len(text) < cells else set_cell_size(text, cells - 2) + "…"
-    return "▌" + shown + "─" * (cells - 1 - cell_len(shown))
+    return marks[0] + shown + marks[1] * (cells - 1 - cell_len(shown))
 
 
 def _notes(lane: Lane) -> list[str]:
     state = state_words(lane.track.status)
-    notes = [visible(note) for note in lane.track.notes]
-    if state:
-        return [f"{state}: {' '.join(notes)}" if notes else state]
-    return notes or ([] if lane.rows else ["nothing found"])
+    if state and not lane.rows:
+        return [": ".join(filter(None, [state, " ".join(lane.notes)]))]
+    if state and lane.notes:
+        return [f"{state}: {' '.join(lane.notes)}"]
+    return list(lane.notes) or ([] if lane.rows else ["nothing found"])
 
 
 def _table(timeline: CueTimeline, dropped: dict[str, str]) -> Table:

@@ -1,0 +1,407 @@
+"""The page and the terminal drawing, through their public doors."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from fusion.fuse import fuse
+from fusion.question import Question
+from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, Status, VideoInfo
+from reasoning.answer import Answer, Failure, FailureKind, OptionScore
+from reasoning.cli import main
+from reasoning.viewer.lanes import alternatives, extent_s, lanes, ticks
+from reasoning.viewer.page import page, video_url, write_page
+from reasoning.viewer.terminal import drawing
+
+EVIL = '</script><script>alert("x")</script><img src=x onerror=alert(1)> \u202e\x1b[31m'
+SHOWN = '</script><script>alert("x")</script><img src=x onerror=alert(1)> [31m'
+
+
+def action(number: int, start_s: float, end_s: float, words: str, confidence: float, person: int):
+    text = f"person {person}, upper left, {words}"
+    attributes = {"person": person, "where": "upper left", "top": [["wave", 0.9], ["clap", 0.05]]}
+    return Cue(f"action-{number}", Span(start_s, end_s), text, confidence, attributes)
+
+
+TIMELINE = CueTimeline(
+    VideoInfo("my clip #1.mp4", "ab" * 32, 2.5, 8.0, 640, 360, 25.0),
+    (
+        CueTrack(
+            "action",
+            "action",
+            Source("action", "1", "c0ffee" * 10 + "0000+" + "beef" * 16, {"window_s": 2.0}),
+            (
+                action(1, 0.5, 2.5, "waves", 0.96, 1),
+                action(2, 2, 4, "walks", 0.41, 10),
+                action(3, 2, 3, "jumps", 0.7, 1),
+            ),
+        ),
+        CueTrack(
+            "screen_text",
+            "screen_text",
+            Source("screen_text"),
+            (Cue("screen_text-1", Span(1, 4), EVIL, 0.9),),
+            status=Status.PARTIAL,
+            notes=("The file breaks off at 0:06.2.",),
+        ),
+        CueTrack(
+            "speech", "speech", Source("speech"), status=Status.NO_SIGNAL, notes=("Silence.",)
+        ),
+        CueTrack("voice", "voice", Source("voice"), status=Status.FAILED, notes=("It broke.",)),
+    ),
+)
+QUESTION = Question("What does <he> do?", ("Waves", "Sings"))
+PROMPT = fuse(TIMELINE, QUESTION)
+ANSWER = Answer(
+    "Waves",
+    "small model",
+    sees_video=False,
+    option=0,
+    option_scores=(OptionScore("Waves", -1, 0, 1, 0.75), OptionScore("Sings", -2, 0, 1, 0.25)),
+)
+
+
+class Parsed(HTMLParser):
+    """Every element with its attributes and the text inside of it."""
+
+    VOID = frozenset({"meta", "link", "img", "br"})
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None], list[str]]] = []
+        self._open: list[int] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs), []))
+        if tag not in self.VOID:
+            self._open.append(len(self.elements) - 1)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.elements[self._open.pop()][0] == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data: str) -> None:
+        for index in self._open:
+            self.elements[index][2].append(data)
+
+    def all(self, tag: str, **wanted: str) -> list[tuple[dict[str, str | None], str]]:
+        return [
+            (attributes, " ".join("".join(text).split()))
+            for name, attributes, text in self.elements
+            if name == tag
+            and all(value in (attributes.get(key) or "").split() for key, value in wanted.items())
+        ]
+
+    def data(self) -> dict[str, Any]:
+        ((_, text),) = self.all("script", type="application/json")
+        document: dict[str, Any] = json.loads(text)
+        return document
+
+
+def full(**changes: Any) -> Parsed:
+    arguments: dict[str, Any] = {"question": QUESTION, "prompt": PROMPT, "answer": ANSWER}
+    return Parsed(page(TIMELINE, **(arguments | changes)))
+
+
+def spans(parsed: Parsed) -> dict[str, dict[str, str | None]]:
+    cues = parsed.data()["cues"]
+    buttons = parsed.all("button", **{"class": "span"})
+    return {cues[int(button["data-cue"] or "")]["id"]: button for button, _ in buttons}
+
+
+def test_a_lane_for_each_person_and_each_track() -> None:
+    assert [(lane.label, lane.person) for lane in lanes(TIMELINE)] == [
+        ("action, person 1", "1"),
+        ("action, person 10", "10"),
+        ("screen text", None),
+        ("speech", None),
+        ("voice", None),
+    ]
+
+
+def test_people_are_in_order_of_number_not_of_letters() -> None:
+    cues = tuple(action(n, n, n + 1, "waves", 0.9, n) for n in (10, 2, 1))
+    track = replace(TIMELINE.tracks[0], cues=cues)
+    found = lanes(replace(TIMELINE, tracks=(track,)))
+    assert [lane.person for lane in found] == ["1", "2", "10"]
+
+
+def test_overlapping_cues_get_rows_of_their_own() -> None:
+    first = lanes(TIMELINE)[0]
+    assert [[cue.id for cue in row] for row in first.rows] == [["action-1"], ["action-3"]]
+
+
+@pytest.mark.parametrize(
+    ("extent", "at_most", "times"),
+    [
+        (8.0, 11, tuple(map(float, range(9)))),
+        (8.0, 4, (0.0, 5.0)),
+        (0.35, 11, (0.0, 0.1, 0.2, 0.3)),
+        (100_000.0, 5, (0.0, 25200.0, 50400.0, 75600.0)),
+    ],
+)
+def test_ticks(extent: float, at_most: int, times: tuple[float, ...]) -> None:
+    assert ticks(extent, at_most) == times
+
+
+def test_the_axis_reaches_the_last_cue_and_is_never_empty() -> None:
+    assert extent_s(TIMELINE) == 8.0
+    short = replace(TIMELINE, video=replace(TIMELINE.video, duration_s=3.0))
+    assert extent_s(short) == 4.0
+    assert extent_s(CueTimeline(replace(TIMELINE.video, duration_s=0.0))) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("attributes", "found"),
+    [
+        ({"top": [["clap", 0.1], ["wave", 0.9]]}, (("wave", 0.9), ("clap", 0.1))),
+        ({"top5": [{"label": "wave", "probability": 0.9}]}, (("wave", 0.9),)),
+        ({"top": ["wave", ["clap"], ["jump", "much"], None]}, ()),
+        ({"top": "wave"}, ()),
+        ({}, ()),
+    ],
+)
+def test_alternatives(attributes: dict[str, Any], found: tuple[tuple[str, float], ...]) -> None:
+    assert alternatives(attributes) == found
+
+
+def test_spans_lie_where_their_times_are() -> None:
+    wave = spans(full())["action-1"]
+    assert wave["style"] == "left:6.2500%;width:25.0000%;--weight:0.96"
+    assert wave["aria-label"] == "person 1, upper left, waves, 0:00.5-0:02.5, 96 %"
+
+
+def test_the_script_gets_times_and_the_start_of_the_players_clock() -> None:
+    data = full(video="./a.mp4").data()
+    wave = data["cues"][0]
+    assert (data["start_s"], data["extent_s"], data["video"]) == (2.5, 8.0, True)
+    assert (wave["start_s"], wave["end_s"], wave["when"]) == (0.5, 2.5, "0:00.5-0:02.5")
+    assert wave["alternatives"] == [["wave", "90 %"], ["clap", "5 %"]]
+    assert ["recognizer", "action 1"] in wave["details"]
+    assert ["checkpoint", "c0ffeec0ffee + beefbeefbeef"] in wave["details"]
+
+
+def test_what_the_video_says_stays_text() -> None:
+    html = page(TIMELINE, question=QUESTION, prompt=PROMPT, answer=ANSWER)
+    parsed = Parsed(html)
+    assert len(parsed.all("script")) == 2
+    assert parsed.all("img") == []
+    assert "\u202e" not in html
+    assert "\x1b" not in html
+    assert SHOWN in parsed.data()["cues"][3]["text"]
+    assert [text for _, text in parsed.all("button", **{"class": "span"})][3] == SHOWN
+
+
+def test_no_script_but_the_pages_own_may_run_and_nothing_is_fetched() -> None:
+    parsed = full()
+    ((policy, _),) = [m for m in parsed.all("meta") if "http-equiv" in m[0]]
+    html = page(TIMELINE, question=QUESTION, prompt=PROMPT, answer=ANSWER)
+    script = html.rpartition("<script>")[2].partition("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in (policy["content"] or "")
+    assert (policy["content"] or "").startswith("default-src 'none';")
+    for name in ("src", "href"):
+        assert [a[name] for _, a, _ in parsed.elements if name in a] in ([], ["data:,"])
+
+
+def test_tracks_say_how_far_they_got() -> None:
+    parsed = full()
+    groups = {a["aria-label"]: text for a, text in parsed.all("div", role="group")}
+    assert "The file breaks off at 0:06.2." in groups["screen text, 1 cue, partial"]
+    assert "Silence." in groups["speech, 0 cues, no signal"]
+    assert "It broke." in groups["voice, 0 cues, failed"]
+
+
+def test_dropped_cues_are_greyed_and_say_why() -> None:
+    parsed = full()
+    assert (spans(parsed)["action-2"]["class"] or "").split() == ["span", "dropped"]
+    assert (spans(parsed)["action-1"]["class"] or "").split() == ["span", "kept"]
+    ((_, left_out),) = parsed.all("section", **{"class": "dropped"})
+    assert "person 10, upper left, walks41 %confidence 0.41 is under 0.60" in left_out
+
+
+def test_the_prompt_is_there_to_the_letter_and_linked() -> None:
+    parsed = full()
+    block = "".join(next(t for tag, a, t in parsed.elements if a.get("id") == "prompt"))
+    assert block == PROMPT.text
+    cues = parsed.data()["cues"]
+    linked = {
+        text: [cues[int(number)]["id"] for number in (a["data-cues"] or "").split()]
+        for a, text in parsed.all("span", **{"class": "linked"})
+    }
+    lines = PROMPT.text.split("\n")
+    assert linked == {lines[number]: [id] for number, id in PROMPT.lines}
+
+
+def test_the_answer_and_what_it_rests_on() -> None:
+    ((_, panel),) = full().all("section", **{"class": "answer"})
+    assert "What does <he> do?" in panel
+    assert "Waves ✓ 75 % Sings 25 %" in panel
+    assert "did not see the picture" in panel
+    assert "The model was given 3 cues; 1 left out." in panel
+    assert "0:00.5-0:02.5 person 1, upper left, waves" in panel
+
+
+def test_a_model_that_sees_the_video_is_not_called_blind() -> None:
+    ((_, panel),) = full(answer=replace(ANSWER, sees_video=True)).all(
+        "section", **{"class": "answer"}
+    )
+    assert "did not see the picture" not in panel
+
+
+def test_a_failure_is_no_answer() -> None:
+    failure = Failure(FailureKind.UNPARSED, "It names both.", "small model", raw="</pre><b>A or B")
+    ((_, panel),) = full(answer=failure).all("section", **{"class": "answer"})
+    assert "No answer It names both. small model · unparsed" in panel
+    assert "</pre><b>A or B" in panel
+    assert "Waves ✓" not in panel
+
+
+def test_a_timeline_alone_has_neither_answer_nor_prompt() -> None:
+    parsed = full(question=None, prompt=None, answer=None)
+    for name in ("answer", "prompt", "dropped"):
+        assert parsed.all("section", **{"class": name}) == []
+    assert len(spans(parsed)) == 4
+
+
+def test_sound_alone_gets_an_audio_player() -> None:
+    deaf = replace(TIMELINE, video=replace(TIMELINE.video, has_video=False, width=0, height=0))
+    parsed = Parsed(page(deaf, video="./a.mp3"))
+    assert [a["src"] for a, _ in parsed.all("audio")] == ["./a.mp3"]
+    assert parsed.all("video") == []
+
+
+def test_the_same_arguments_give_the_same_page() -> None:
+    assert page(TIMELINE, prompt=PROMPT) == page(TIMELINE, prompt=PROMPT)
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("clip.mp4", "./clip.mp4"),
+        ("-my clip #1?.mp4", "./-my%20clip%20%231%3F.mp4"),
+        ("🎭 100%.mp4", "./%F0%9F%8E%AD%20100%25.mp4"),
+        ("javascript:alert(1).mp4", "./javascript%3Aalert%281%29.mp4"),
+        ("sub/a b.mp4", "./sub/a%20b.mp4"),
+        ("../a.mp4", "./../a.mp4"),
+    ],
+)
+def test_video_urls(tmp_path: Path, name: str, url: str) -> None:
+    assert video_url(tmp_path / name, tmp_path) == url
+
+
+def test_the_written_page_links_the_video(tmp_path: Path) -> None:
+    target = tmp_path / "out" / "clip.html"
+    write_page(target, TIMELINE, video=tmp_path / "my clip #1.mp4")
+    ((player, _),) = Parsed(target.read_text(encoding="utf-8")).all("video")
+    assert player["src"] == "./../my%20clip%20%231.mp4"
+
+
+def drawn(width: int = 60, **arguments: Any) -> list[str]:
+    out = io.StringIO()
+    Console(file=out, width=width, highlight=False).print(drawing(TIMELINE, **arguments))
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+def test_lanes_in_the_terminal() -> None:
+    # 60 columns less the longest label and a space leave 42 for 8 s: 5.25 columns a second.
+    lines = drawn()
+    label = " " * len("action, person 10 ")
+    assert lines[0] == label + "╷0:00" + " " * 21 + "╷0:05"
+    assert lines[1] == "action, person 1  " + "  ▌waves─────"
+    assert lines[2] == label + " " * 10 + "▌jum…"
+    assert lines[3] == "action, person 10 " + " " * 10 + "▌walks─────"
+    assert lines[4].startswith("screen text       " + " " * 5 + "▌</script>")
+    assert lines[5:8] == [
+        label + "partial: The file breaks off at 0:06.2.",
+        "speech            no signal: Silence.",
+        "voice             failed: It broke.",
+    ]
+
+
+def test_the_terminal_lists_every_cue_and_no_escape_code() -> None:
+    text = "\n".join(drawn(140, prompt=PROMPT))
+    assert "\x1b" not in text
+    assert SHOWN in text
+    assert "confidence 0.41 is under 0.60" in text
+    assert "▌walks" in "\n".join(drawn())
+    assert "╎walks╌" in text
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as end:
+        main(["inspect", *arguments])
+    return int(end.value.code or 0)
+
+
+@pytest.fixture
+def cues(tmp_path: Path) -> Path:
+    path = tmp_path / "clip.cues.json"
+    path.write_text(TIMELINE.to_json(), encoding="utf-8")
+    return path
+
+
+def test_inspect_writes_a_page_and_finds_the_video_beside_the_cues(
+    cues: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "pages"
+    written = out / "clip.html"
+    assert run(str(cues), "--out", str(out), "--no-open") == 0
+    assert Parsed(written.read_text(encoding="utf-8")).all("video") == []
+    (tmp_path / TIMELINE.video.name).write_bytes(b"")
+    assert run(str(cues), "--out", str(out), "--quiet") == 0
+    ((player, _),) = Parsed((out / "clip.html").read_text(encoding="utf-8")).all("video")
+    assert player["src"] == "./../my%20clip%20%231.mp4"
+    assert capsys.readouterr().out.splitlines() == [
+        f"Wrote {out / 'clip.html'}",
+        f"{out / 'clip.html'}",
+    ]
+
+
+def test_inspect_text_writes_nothing(
+    cues: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(str(cues), "--text", "--only", "speech", "--out", str(tmp_path / "none")) == 0
+    shown = capsys.readouterr().out
+    assert "no signal: Silence." in shown
+    assert "waves" not in shown
+    assert not (tmp_path / "none").exists()
+
+
+def test_inspect_json(cues: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(str(cues), "--text", "--json", "--from", "2.6", "--to", "0:03.5") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["page"] is None
+    found = {lane["label"]: [cue["id"] for cue in lane["cues"]] for lane in document["lanes"]}
+    assert found["action, person 1"] == ["action-3"]
+    assert found["action, person 10"] == ["action-2"]
+
+
+@pytest.mark.parametrize("content", [None, "not JSON", '{"schema": "other"}'])
+def test_inspect_of_what_is_no_timeline(
+    tmp_path: Path, content: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.cues.json"
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    assert run(str(path), "--out", str(tmp_path / "out")) == 2
+    assert capsys.readouterr().err.startswith("Error: ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_inspect_of_a_track_that_is_not_there(
+    cues: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(str(cues), "--only", "speach") == 2
+    assert "Did you mean 'speech'?" in capsys.readouterr().err
