@@ -1,6 +1,7 @@
-"""Writes size and sha256 of the weights of our own into the manifest: ``python checkpoints/pin.py``.
+"""Writes size and sha256 of the weights of our own into the manifest.
 
-Run it after a weight in this folder has been made anew; nothing else of the manifest changes.
+Run ``python checkpoints/pin.py`` after a weight in this folder has been made anew; nothing else of
+the manifest changes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ ENTRY = re.compile(
 
 
 def pinned(entry: re.Match[str]) -> str:
+    """The manifest's lines of one file with the size and sha256 that it has."""
     content = (HERE / entry["path"]).read_bytes()
     digest = hashlib.sha256(content).hexdigest()
     print(f"{entry['path']}: {len(content)} bytes, sha256 {digest}")

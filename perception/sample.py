@@ -23,12 +23,13 @@ from perception import weights
 from perception.cue import Span
 from perception.errors import StorageError
 from perception.shipped import shipped
+from perception.weights import OnProgress
 from perception.whole import whole_file
 
 if TYPE_CHECKING:
     import av
 
-__all__ = ["CAPTION", "CAPTION_SPAN", "LINE", "LINE_SPAN", "SIZE", "compose", "path"]
+__all__ = ["CAPTION", "CAPTION_SPAN", "LINE", "LINE_SPAN", "SIZE", "compose"]
 
 CAPTION = "ROOF JUMP CLUB"
 """Text burnt in, in the upper right, where nobody comes by."""
@@ -60,36 +61,35 @@ _BOX_ALPHA, _BOX_LUMA, _TEXT_LUMA, _NEUTRAL = 0.8, 20, 235, 128
 _TEXT_SCALE, _TEXT_THICKNESS = 1.7, 4
 
 
-def path() -> Path:
-    """``sample.mp4`` in the cache folder; composed when it is not there.
-
-    Raises:
-        WeightsError: the film cannot be fetched.
-        StorageError: the cache folder cannot be written.
-    """
-    made = weights.cache_folder() / "sample" / _recipe() / "sample.mp4"
-    if not made.is_file():
-        film = weights.path("sports2d_demo")
-        with whole_file(made) as file:
-            _write(film, file)
-    return made
-
-
-def compose(out: Path) -> Path:
+def compose(out: Path | None = None, on_progress: OnProgress = weights.silent) -> Path:
     """Write the sample clip to ``out``, whole or not at all; a second time it is only copied.
 
+    Args:
+        out: a file; ``sample.mp4`` in Cuelight's cache folder when None.
+        on_progress: told about the film's bytes when it has to be fetched.
+
+    Returns:
+        Where the clip is.
+
     Raises:
         WeightsError: the film cannot be fetched.
-        StorageError: ``out`` cannot be written.
+        StorageError: the place cannot be written.
     """
-    try:
-        made = path()
-    except StorageError:
-        film = weights.path("sports2d_demo")
-        with whole_file(out) as file:
-            _write(film, file)
-        return out
-    with made.open("rb") as source, whole_file(out) as file:
+    cached = weights.cache_folder() / "sample" / _recipe() / "sample.mp4"
+    if not cached.is_file():
+        film = weights.path("sports2d_demo", on_progress)
+        try:
+            with whole_file(cached) as file:
+                _write(film, file)
+        except StorageError:
+            if out is None:
+                raise
+            with whole_file(out) as file:
+                _write(film, file)
+            return out
+    if out is None:
+        return cached
+    with cached.open("rb") as source, whole_file(out) as file:
         shutil.copyfileobj(source, file)
     return out
 

@@ -34,10 +34,12 @@ __all__ = [
     "checkpoint",
     "checkpoints",
     "fetch",
+    "has",
     "location",
     "path",
     "plan",
     "sha256",
+    "silent",
     "verify",
 ]
 
@@ -78,7 +80,7 @@ def cache_folder() -> Path:
     return platformdirs.user_cache_path("cuelight", appauthor=False)
 
 
-def _silent(label: str, received: int, total: int) -> None:
+def silent(label: str, received: int, total: int) -> None:
     """Report to nobody."""
 
 
@@ -112,7 +114,12 @@ class Store:
         first = self._target(checkpoint, checkpoint.files[0])
         return first if len(checkpoint.files) == 1 else first.parent
 
-    def path(self, name: str, on_progress: OnProgress = _silent) -> Path:
+    def has(self, name: str) -> bool:
+        """Whether every file is there with its size; nothing is hashed."""
+        checkpoint = self.checkpoint(name)
+        return all(_size(self._target(checkpoint, file)) == file.size for file in checkpoint.files)
+
+    def path(self, name: str, on_progress: OnProgress = silent) -> Path:
         """``location(name)`` with every file there and verified; fetches what is not.
 
         Raises:
@@ -124,7 +131,7 @@ class Store:
         return self.location(name)
 
     def fetch(
-        self, names: Iterable[str] | None = None, on_progress: OnProgress = _silent
+        self, names: Iterable[str] | None = None, on_progress: OnProgress = silent
     ) -> tuple[Path, ...]:
         """Have ``names`` (the default checkpoints when None) in the cache; their locations.
 
@@ -214,11 +221,20 @@ def _in_place(file: WeightFile) -> Path | None:
     return next((each.in_place for each in file.sources if each.in_place is not None), None)
 
 
+def _size(target: Path) -> int | None:
+    try:
+        return target.stat().st_size
+    except OSError:
+        return None
+
+
 def _state(target: Path, file: WeightFile) -> State:
     digest = hashlib.sha256()
+    if (size := _size(target)) is None:
+        return State.MISSING
+    if size != file.size:
+        return State.DAMAGED
     try:
-        if target.stat().st_size != file.size:
-            return State.DAMAGED
         with target.open("rb") as opened:
             while chunk := opened.read(CHUNK_BYTES):
                 digest.update(chunk)
@@ -256,19 +272,22 @@ def sha256(name: str) -> str:
     return _store().checkpoint(name).sha256
 
 
+def has(name: str) -> bool:
+    """``Store.has`` in Cuelight's cache folder."""
+    return _store().has(name)
+
+
 def location(name: str) -> Path:
     """``Store.location`` in Cuelight's cache folder."""
     return _store().location(name)
 
 
-def path(name: str, on_progress: OnProgress = _silent) -> Path:
+def path(name: str, on_progress: OnProgress = silent) -> Path:
     """``Store.path`` in Cuelight's cache folder."""
     return _store().path(name, on_progress)
 
 
-def fetch(
-    names: Iterable[str] | None = None, on_progress: OnProgress = _silent
-) -> tuple[Path, ...]:
+def fetch(names: Iterable[str] | None = None, on_progress: OnProgress = silent) -> tuple[Path, ...]:
     """``Store.fetch`` into Cuelight's cache folder."""
     return _store().fetch(names, on_progress)
 

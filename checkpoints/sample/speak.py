@@ -26,11 +26,14 @@ AUDIBLE = 0.01
 
 
 def main() -> None:
+    """Speak, trim, scale and write."""
     with tempfile.TemporaryDirectory() as folder:
         spoken = Path(folder) / "line.wav"
         subprocess.run(
-            ["flite", "-voice", "slt", "--setf", f"duration_stretch={STRETCH}"]
-            + ["-t", LINE, "-o", str(spoken)],
+            [
+                *("flite", "-voice", "slt", "--setf", f"duration_stretch={STRETCH}"),
+                *("-t", LINE, "-o", str(spoken)),
+            ],
             check=True,
         )
         with av.open(str(spoken)) as container:
