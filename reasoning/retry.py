@@ -1,0 +1,78 @@
+"""Waiting between tries: exponential, bounded, and as long as the server asks for."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from perception.errors import BadInput
+
+__all__ = ["RetryOptions", "asked_for_s", "pause_s"]
+
+
+@dataclass(frozen=True, slots=True)
+class RetryOptions:
+    """How often a call that failed for the moment is tried again.
+
+    Args:
+        tries: in all, the first one counted.
+        first_pause_s: before the second try; doubles with every further one. Up to a quarter is
+            added at random, so that parallel runs do not come back together.
+        longest_pause_s: no pause is longer. A server that asks for more gets no further try.
+    """
+
+    tries: int = 4
+    first_pause_s: float = 1.0
+    longest_pause_s: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.tries < 1 or not 0 <= self.first_pause_s <= self.longest_pause_s:
+            raise BadInput(
+                f"A retry needs at least one try and 0 <= first_pause_s <= longest_pause_s, not "
+                f"{self.tries} tries, {self.first_pause_s} s and {self.longest_pause_s} s."
+            )
+
+
+def pause_s(options: RetryOptions, failed_tries: int, asked_s: float | None) -> float | None:
+    """Seconds to wait after ``failed_tries`` failures; None = give up.
+
+    Args:
+        asked_s: what the server asked for, which is a minimum.
+    """
+    if failed_tries >= options.tries:
+        return None
+    if asked_s is not None and asked_s > options.longest_pause_s:
+        return None
+    doubled = options.first_pause_s * 2.0 ** (failed_tries - 1)
+    jitter = 1 + secrets.randbelow(1000) / 4000
+    return max(min(doubled * jitter, options.longest_pause_s), asked_s or 0.0)
+
+
+def asked_for_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a reply asks to wait: ``Retry-After-Ms``, or ``Retry-After`` as a number or as
+    a date (RFC 9110, section 10.2.3); None where it says nothing usable."""
+    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * unit_s
+        except ValueError:
+            seconds = _until(value)
+        if math.isfinite(seconds):
+            return max(0.0, seconds)
+    return None
+
+
+def _until(date: str) -> float:
+    try:
+        moment = parsedate_to_datetime(date)
+    except ValueError:
+        return math.nan
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - datetime.now(UTC)).total_seconds()

@@ -1,0 +1,213 @@
+"""A small text model inside this process (llama.cpp): it reads the cues and sees no pixels.
+
+Free answers of the default model (SmolLM2-135M-Instruct) are poor; it is usable for choosing among
+given options by likelihood. The score of an option is what the cues add to it,
+
+    ln p(option | cues, question) - ln p(option | question),
+
+the pointwise mutual information of Holtzman et al. 2021 ("Surface Form Competition", PMI_DC): the
+difference takes out how common the option's words are anyway.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from perception.errors import BadInput, WeightsError
+from reasoning.answer import Answer, Failure, FailureKind, OptionScore
+from reasoning.llama_server import LlamaServer, ModelUnavailable
+from reasoning.outgoing import record
+from reasoning.videollm import Part, Request, Text
+
+__all__ = ["Embedded", "Options", "build"]
+
+_CUE = "The answer is:"
+"""Opens the model's turn when options are scored, so that an option follows as it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Which model, and how it runs.
+
+    Args:
+        model: a name in the manifest of checkpoints, or the path of a GGUF file of a chat model.
+        context_tokens: prompt and answer together; a longer prompt is *too long*.
+        threads: of llama.cpp.
+    """
+
+    model: str = "smollm2_135m_instruct"
+    context_tokens: int = 4096
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.context_tokens < 1 or self.threads < 1:
+            raise BadInput(
+                f"context_tokens and threads are 1 or more, not {self.context_tokens} and "
+                f"{self.threads}."
+            )
+
+
+class Embedded:
+    """The model at work; it is loaded by the first call."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self._server: LlamaServer | None = None
+        self._revision = ""
+
+    @property
+    def name(self) -> str:
+        """The manifest's name or the file's."""
+        return _display(self.options.model)
+
+    @property
+    def sampling(self) -> None:
+        """None: no pixels."""
+        return None
+
+    def count_tokens(self, text: str) -> int:
+        """By the model's own tokenizer.
+
+        Raises:
+            WeightsError: the model cannot be fetched or loaded.
+        """
+        try:
+            return len(self._loaded().tokenize(text))
+        except ModelUnavailable as error:
+            raise WeightsError(str(error)) from error
+
+    def answer(self, request: Request) -> Answer | Failure:
+        """Choose among the options by likelihood, or answer freely."""
+        try:
+            server = self._loaded()
+            if request.options:
+                return self._choose(server, request)
+            return self._speak(server, request)
+        except (ModelUnavailable, WeightsError) as error:
+            return Failure(FailureKind.UNAVAILABLE, str(error), self.name, request=record(request))
+
+    def close(self) -> None:
+        """Free the model."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    def _loaded(self) -> LlamaServer:
+        if self._server is None:
+            path, sha256 = _file(self.options.model)
+            self._revision = f"{self.name} (sha256 {sha256[:12]})"
+            self._server = LlamaServer(path, self.options.context_tokens, self.options.threads)
+        return self._server
+
+    def _speak(self, server: LlamaServer, request: Request) -> Answer | Failure:
+        prompt = server.chat(_words(request.parts))
+        sent = record(request, prompt_tokens=len(prompt), sees_video=False)
+        if failure := self._too_long(len(prompt), request.max_new_tokens, sent):
+            return failure
+        said = server.complete(prompt, request.max_new_tokens, request.temperature, request.seed)
+        text = said.text.strip()
+        if not text:
+            reason = "The model ended its turn without a word."
+            return Failure(FailureKind.TRUNCATED, reason, self._revision, request=sent)
+        usage = {
+            "prompt_tokens": len(prompt),
+            "completion_tokens": said.tokens,
+            "finish_reason": "stop" if said.complete else "length",
+        }
+        return Answer(text, self._revision, sees_video=False, request=sent, usage=usage)
+
+    def _choose(self, server: LlamaServer, request: Request) -> Answer | Failure:
+        opening = server.tokenize(_CUE)
+        prompt = [*server.chat(_words(request.parts)), *opening]
+        options = [server.tokenize(f" {option.strip()}") for option in request.options]
+        sent = record(request, prompt_tokens=len(prompt), opening=_CUE, sees_video=False)
+        if failure := self._too_long(len(prompt), max(map(len, options)), sent):
+            return failure
+        likelihoods = [sum(each) for each in server.log_likelihoods(prompt, options)]
+        priors = [0.0] * len(options)
+        if request.prior_parts:
+            prior = [*server.chat(_words(request.prior_parts)), *opening]
+            priors = [sum(each) for each in server.log_likelihoods(prior, options)]
+        gains = [given - prior for given, prior in zip(likelihoods, priors, strict=True)]
+        best = gains.index(max(gains))
+        scores = tuple(
+            OptionScore(*each)
+            for each in zip(
+                request.options,
+                likelihoods,
+                priors,
+                map(len, options),
+                _softmax(gains),
+                strict=True,
+            )
+        )
+        return Answer(
+            request.options[best],
+            self._revision,
+            sees_video=False,
+            option=best,
+            option_scores=scores,
+            request=sent,
+            usage={"prompt_tokens": len(prompt)},
+        )
+
+    def _too_long(self, prompt: int, new: int, sent: dict[str, object]) -> Failure | None:
+        if prompt + new <= self.options.context_tokens:
+            return None
+        reason = (
+            f"The prompt has {prompt} tokens and the answer may have {new}; the context holds "
+            f"{self.options.context_tokens} (context_tokens)."
+        )
+        return Failure(FailureKind.TOO_LONG, reason, self._revision, request=sent)
+
+
+def _words(parts: tuple[Part, ...]) -> str:
+    return "\n\n".join(part.text for part in parts if isinstance(part, Text))
+
+
+def _softmax(scores: list[float]) -> list[float]:
+    highest = max(scores)
+    weights = [math.exp(score - highest) for score in scores]
+    return [weight / sum(weights) for weight in weights]
+
+
+def _is_path(model: str) -> bool:
+    return model.endswith(".gguf") or Path(model).name != model
+
+
+def _display(model: str) -> str:
+    return Path(model).name if _is_path(model) else model
+
+
+def _file(model: str) -> tuple[Path, str]:
+    """The GGUF file and its sha256."""
+    if not _is_path(model):
+        from perception import weights
+
+        return weights.path(model), weights.sha256(model)
+    path = Path(model).expanduser()
+    try:
+        with path.open("rb") as file:
+            return path, hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelUnavailable(f"Cannot read the model {model!r}: {error}.") from error
+
+
+def build(options: Options) -> Embedded:
+    """The model, not loaded yet.
+
+    Raises:
+        UnknownName: the manifest has no such checkpoint.
+        BadInput: the GGUF file does not exist.
+    """
+    if _is_path(options.model):
+        if not Path(options.model).expanduser().is_file():
+            raise BadInput(f"There is no model file {options.model!r}; give a GGUF file.")
+    else:
+        from perception import weights
+
+        weights.sha256(options.model)
+    return Embedded(options)
