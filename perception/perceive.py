@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from perception import plugins, video
+from perception import plugins, video, weights
 from perception.cache import TrackCache, track_key
 from perception.cue import CueTimeline, CueTrack, Span, Status, VideoInfo
-from perception.errors import BadInput, CuelightError, StorageError, UnknownName
+from perception.errors import BadInput, CuelightError, StorageError, UnknownName, WeightsError
 from perception.recognizer import AudioChunk, Frame, Recognition, Recognizer, Session, Traces
+from perception.weights import OnProgress
 
 __all__ = ["DEFAULT_RECOGNIZERS", "Perception", "Progress", "build_recognizers", "perceive"]
 
@@ -90,6 +91,7 @@ def perceive(
     force: bool = False,
     cache: TrackCache | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    on_fetch: OnProgress = weights.silent,
 ) -> Perception:
     """Watch and listen to a video.
 
@@ -101,6 +103,7 @@ def perceive(
         force: run the recognizers again even where the cache has their track.
         cache: where finished tracks are kept; Cuelight's cache folder when None.
         on_progress: called often, from this thread.
+        on_fetch: told about weights that are downloaded first, (label, bytes, bytes in all).
 
     Returns:
         A timeline with a track for every recognizer; one that failed has a track that says why.
@@ -108,6 +111,7 @@ def perceive(
     Raises:
         UnreadableVideo: the file holds neither video nor audio that can be decoded.
         BadInput: the span lies outside of the video.
+        StorageError: weights are missing and the cache folder cannot be written.
         UnknownName: ``only`` names none of the recognizers.
     """
     path = Path(path)
@@ -125,7 +129,11 @@ def perceive(
     notices: list[str] = []
     missing = [recognizer for recognizer in chosen if recognizer.kind not in found]
     if missing:
-        fresh, notices = _run(path, info, span, missing, on_progress)
+        fresh = _without_weights(missing, on_fetch)
+        able = [recognizer for recognizer in missing if recognizer.kind not in fresh]
+        if able:
+            seen, notices = _run(path, info, span, able, on_progress)
+            fresh.update(seen)
         found.update(fresh)
         with _reported(notices):
             for kind, recognition in fresh.items():
@@ -138,6 +146,22 @@ def perceive(
         cached=cached,
         notices=tuple(notices),
     )
+
+
+def _without_weights(
+    recognizers: Sequence[Recognizer], on_fetch: OnProgress
+) -> dict[str, Recognition]:
+    """Fetch the weights; a failed track for each recognizer whose weights cannot be had."""
+    names = [name for recognizer in recognizers for name in recognizer.weights]
+    try:
+        weights.fetch(names, on_fetch)
+    except WeightsError as error:
+        return {
+            recognizer.kind: Recognition(_failed(recognizer, error))
+            for recognizer in recognizers
+            if not all(map(weights.has, recognizer.weights))
+        }
+    return {}
 
 
 def _chosen(recognizers: Sequence[Recognizer], only: Sequence[str]) -> list[Recognizer]:

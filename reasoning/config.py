@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 import yaml
-from fusion.options import FusionOptions
-from perception.shipped import shipped
 
+from fusion.options import FusionOptions
 from perception import plugins
 from perception.errors import BadInput, UnknownName
 from perception.perceive import DEFAULT_RECOGNIZERS
+from perception.shipped import shipped
+from reasoning.videollm import VideoLLM
 
-__all__ = ["AnswerOptions", "Config", "load", "parse"]
+__all__ = ["AnswerOptions", "Config", "build_videollm", "load", "parse"]
 
 T = TypeVar("T")
 
@@ -96,6 +97,17 @@ def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -
         videollms=_plugins("reasoning.videollms", models, "videollms"),
         answer=_typed(AnswerOptions, raw.get("answer"), "answer"),
     )
+
+
+def build_videollm(config: Config) -> VideoLLM:
+    """The model that ``config.videollm`` names, with its options; it loads when it is first used.
+
+    Raises:
+        UserError: what the family says of its options.
+    """
+    plugin = plugins.take("reasoning.videollms", config.videollm)
+    model: VideoLLM = plugin.build(config.videollms[config.videollm])
+    return model
 
 
 def _override(raw: dict[str, Any], override: str) -> None:

@@ -14,6 +14,7 @@ import typer
 from perception.cue import Span
 from perception.errors import BadInput
 from perception.perceive import Progress
+from reasoning.cli._fetching import fetching
 
 __all__ = [
     "HERE",
@@ -32,6 +33,7 @@ __all__ = [
     "progress",
     "span_of",
     "video_path",
+    "working",
 ]
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -74,9 +76,10 @@ def video_path(name: str, quiet: bool) -> Path:
     path = Path(name)
     if name == SAMPLE and not path.is_file():
         from perception.sample import compose
+        from perception.weights import cache_folder
 
         with fetching(quiet) as on_fetch:
-            return compose(on_progress=on_fetch)
+            return compose(cache_folder() / SAMPLE / f"{SAMPLE}.mp4", on_fetch)
     if not path.exists():
         raise BadInput(
             f"There is no file {name!r}. Give the path of a video, or the word {SAMPLE!r} "
@@ -145,3 +148,15 @@ def progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
             )
 
         yield show
+
+
+@contextlib.contextmanager
+def working(what: str, quiet: bool) -> Iterator[None]:
+    """A spinner on stderr while the block works, where stderr is a terminal and not ``quiet``."""
+    if quiet:
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield

@@ -12,6 +12,7 @@ from perception.cue import Span, Status
 from perception.perceive import Perception, build_recognizers, perceive
 from perception.whole import write_whole
 from reasoning.cli import _output as output
+from reasoning.cli._fetching import fetching
 from reasoning.config import Config
 
 __all__ = ["perceive_video", "save_perception", "tell_tracks"]
@@ -22,9 +23,15 @@ def perceive_video(
 ) -> Perception:
     """Perceive ``path`` with the recognizers of ``settings``, with progress unless ``quiet``."""
     recognizers = build_recognizers(settings.recognizers)
-    with output.progress(quiet) as on_progress:
+    with fetching(quiet) as on_fetch, output.progress(quiet) as on_progress:
         return perceive(
-            path, recognizers, only=only, span=span, force=force, on_progress=on_progress
+            path,
+            recognizers,
+            only=only,
+            span=span,
+            force=force,
+            on_progress=on_progress,
+            on_fetch=on_fetch,
         )
 
 

@@ -22,16 +22,15 @@ def command(
     quiet: output.Quiet = False,
 ) -> None:
     """Print the block of cues for a question, and why the other cues were left out."""
-    from fusion.fuse import Tools, fuse
+    from fusion.fuse import fuse
     from fusion.question import Question
     from perception.cue import CueTimeline
-    from reasoning.ask import estimate_tokens
     from reasoning.config import load
 
     settings = load(config, set or ())
     timeline = CueTimeline.read(cues)
     asked = Question(question, span=output.span_of(start, end))
-    prompt = fuse(timeline, asked, settings.fusion, Tools(count_tokens=estimate_tokens))
+    prompt = fuse(timeline, asked, settings.fusion)
     if json:
         output.emit(asdict(prompt))
         return

@@ -1,0 +1,197 @@
+"""``cuelight ask``: a question about a video, the answer, and the cues that it rests on."""
+
+from __future__ import annotations
+
+import contextlib
+import json as json_library
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from perception import plugins
+from perception.cue import Status
+from perception.errors import BadInput
+from reasoning.cli import _output as output
+from reasoning.cli._fetching import fetching
+
+if TYPE_CHECKING:
+    from fusion.selection import KeptCue
+    from perception.perceive import Perception
+    from reasoning.ask import Asked
+    from reasoning.outgoing import Egress
+
+
+def command(
+    video: Annotated[
+        str, typer.Argument(help="A video or audio file; the word sample = the sample clip.")
+    ],
+    question: Annotated[str, typer.Argument(help="What you want to know about it.")],
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", help="A choice; give two or more and the model picks one."),
+    ] = None,
+    start: output.From = None,
+    end: output.To = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            help="A family (embedded), a .gguf file, or the name of a model on a server (gpt-4o).",
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(help="An OpenAI-compatible server, e.g. http://localhost:8000/v1."),
+    ] = None,
+    cues: Annotated[
+        bool, typer.Option("--cues/--no-cues", help="Whether the model is given the cues.")
+    ] = True,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Agree to send pictures to another machine.")
+    ] = False,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Send nothing that is estimated to cost more dollars.")
+    ] = None,
+    out: output.Out = output.HERE,
+    only: output.Only = None,
+    force: output.Force = False,
+    config: output.Config = None,
+    set: output.Set = None,
+    json: output.Json = False,
+    quiet: output.Quiet = False,
+) -> int:
+    """Answer a question about a video, and show the cues that the answer rests on.
+
+    Leaves NAME.cues.json, NAME.traces.npz and NAME.html, the timeline page, in the --out folder.
+    Exit code 1 when a track is partial or failed, or when the model gave no answer.
+    """
+    from fusion.fuse import Tools, fuse
+    from fusion.question import Question
+    from perception import weights
+    from reasoning.ask import ask
+    from reasoning.cli._perceiving import perceive_video, save_perception
+    from reasoning.config import build_videollm, load
+    from reasoning.sampling import sample_frames
+    from reasoning.viewer.page import write_page
+
+    settings = load(config, [*(set or ()), *_model_settings(model, base_url)])
+    asked = Question(question, tuple(option or ()), output.span_of(start, end))
+    llm = build_videollm(settings)
+    path = output.video_path(video, quiet)
+    perception = perceive_video(path, settings, only or (), asked.span, force, quiet)
+    stem = output.output_stem(out, path)
+    files = list(save_perception(perception, stem))
+    timeline = perception.timeline
+    with fetching(quiet) as on_fetch:
+        weights.fetch(llm.weights, on_fetch)
+    with output.working("thinking", quiet), contextlib.closing(llm):
+        prompt = fuse(timeline, asked, settings.fusion, Tools(llm.count_tokens)) if cues else None
+        result = ask(
+            asked,
+            prompt,
+            llm,
+            sample_frames(path, timeline.video, llm.sampling, asked.span),
+            timeline.video.duration_s,
+            max_new_tokens=settings.answer.max_new_tokens,
+            temperature=settings.answer.temperature,
+            seed=settings.answer.seed,
+            confirm=lambda sent: _agreed(sent, yes, max_cost, quiet),
+        )
+    files.append(stem.with_name(f"{stem.name}.html"))
+    write_page(
+        files[-1], timeline, video=path, question=asked, prompt=result.cues, answer=result.reply
+    )
+    if json:
+        output.emit(_document(result, perception, files))
+    else:
+        _tell(result, perception, files, quiet)
+    return int(perception.is_partial or result.answer is None)
+
+
+def _model_settings(model: str | None, base_url: str | None) -> list[str]:
+    """``--model`` and ``--base-url`` as settings of the config."""
+    if model is None and base_url is None:
+        return []
+    if base_url is None and model in plugins.names("reasoning.videollms"):
+        return [f"videollm={model}"]
+    if base_url is None and model is not None and model.lower().endswith(".gguf"):
+        return ["videollm=embedded", f"videollms.embedded.model={_quoted(model)}"]
+    chosen = ["videollm=openai_compatible"]
+    if model is not None:
+        chosen.append(f"videollms.openai_compatible.model={_quoted(model)}")
+    if base_url is not None:
+        chosen.append(f"videollms.openai_compatible.base_url={_quoted(base_url)}")
+    return chosen
+
+
+def _agreed(sent: Egress, yes: bool, max_cost: float | None, quiet: bool) -> bool:
+    """Whether the user lets pictures leave the machine; asks where somebody can answer.
+
+    Raises:
+        BadInput: the estimate is over ``max_cost``, or there is none to compare with it.
+    """
+    if max_cost is not None and (sent.cost_usd is None or sent.cost_usd > max_cost):
+        raise BadInput(f"{sent.sentence()} That is not known to be within --max-cost {max_cost:g}.")
+    if not quiet or not yes:
+        typer.echo(sent.sentence(), err=True)
+    return yes or (sys.stdin.isatty() and typer.confirm("Send it?", err=True))
+
+
+def _document(result: Asked, perception: Perception, files: list[Path]) -> dict[str, Any]:
+    reply = asdict(result.reply)
+    return {
+        "question": result.question.text,
+        "options": list(result.question.options),
+        "answer" if result.answer else "failure": reply,
+        "rests_on": [_kept(item) for item in result.rests_on],
+        "prompt": result.request.prompt(),
+        "notices": list(perception.notices),
+        "tracks": {track.id: track.status for track in perception.timeline.tracks},
+        "files": [str(file) for file in files],
+    }
+
+
+def _kept(item: KeptCue) -> dict[str, Any]:
+    return {
+        "id": item.cue.id,
+        "kind": item.kind,
+        "start_s": item.cue.span.start_s,
+        "end_s": item.cue.span.end_s,
+        "text": item.cue.text,
+        "probability": item.probability,
+    }
+
+
+def _tell(result: Asked, perception: Perception, files: list[Path], quiet: bool) -> None:
+    if result.failure is not None:
+        typer.echo(f"No answer ({result.failure.kind}): {result.failure.reason}", err=True)
+    if result.answer is not None:
+        typer.echo(result.answer.text)
+        for score in result.answer.option_scores:
+            typer.echo(f"  {score.probability:4.0%}  {score.text}")
+    if quiet:
+        return
+    if result.answer is not None and not result.answer.sees_video:
+        typer.echo(
+            f"\n{result.answer.model} is a small text model: it read the cues below and saw no "
+            "pictures. Options (--option) suit it better than free answers."
+        )
+    typer.echo(f"\n{result.cues.text or 'It was given no cues.'}")
+    left_out = len(result.cues.selection.dropped)
+    if left_out:
+        typer.echo(f"({left_out} cues were left out; the page says why.)")
+    for track in perception.timeline.tracks:
+        if track.status is not Status.COMPLETE:
+            typer.echo(f"{track.kind}: {track.status.replace('_', ' ')}. {' '.join(track.notes)}")
+    for notice in perception.notices:
+        typer.echo(notice)
+    typer.echo(f"\nWrote {', '.join(map(str, files))}")
+
+
+def _quoted(text: str) -> str:
+    """``text`` as a YAML value that is a string whatever it looks like."""
+    return json_library.dumps(text)
