@@ -20,10 +20,14 @@ def gate(timeline: CueTimeline, question: Question, options: FusionOptions) -> S
     A cue's probability is its recognizer's confidence, and its value, until a policy knows
     better, is that probability. Both lists are in order of time.
     """
+    part = question.span
     kept: list[KeptCue] = []
     dropped: list[DroppedCue] = []
     for track, cue in timeline.cues():
-        reason = _reason(cue, question.span, options.threshold(track.kind))
+        if part is not None and not cue.span.overlaps(part):
+            reason: str | None = f"outside {_part_words(part, timeline.video.duration_s)}"
+        else:
+            reason = _reason(cue, options.threshold(track.kind))
         if reason is None:
             kept.append(KeptCue(track.kind, cue, cue.confidence, value=cue.confidence))
         else:
@@ -32,10 +36,14 @@ def gate(timeline: CueTimeline, question: Question, options: FusionOptions) -> S
     return Selection(in_order(kept), tuple(dropped))
 
 
-def _reason(cue: Cue, span: Span | None, threshold: float) -> str | None:
-    if span is not None and not cue.span.overlaps(span):
-        whole = float(span.start_s).is_integer() and float(span.end_s).is_integer()
-        return f"outside {span_words(span, tenths=not whole)}"
+def _part_words(part: Span, duration_s: float) -> str:
+    """``"1:20-1:45"``; a part with an open end ends with the video."""
+    shown = Span(part.start_s, max(part.start_s, min(part.end_s, duration_s)))
+    whole = float(shown.start_s).is_integer() and float(shown.end_s).is_integer()
+    return span_words(shown, tenths=not whole)
+
+
+def _reason(cue: Cue, threshold: float) -> str | None:
     if not visible(cue.text):
         return "has no visible text"
     if cue.confidence < threshold:

@@ -82,6 +82,13 @@ def test_outside_the_part_that_is_asked_about(span: Span, words: str) -> None:
     ]
 
 
+def test_an_open_end_is_the_end_of_the_video() -> None:
+    cues = timeline(speech=[cue("a", 1, 2, "early", 0.9)])
+    assert reasons(cues, Question("What?", span=Span(80, 1e9)), FusionOptions()) == {
+        "a": "outside 1:20-2:00"
+    }
+
+
 def test_text_that_nobody_can_see_is_dropped() -> None:
     cues = timeline(screen_text=[cue("a", 0, 1, "\u202e\u200b \n", 0.99)])
     assert reasons(cues, WHAT, FusionOptions()) == {"a": "has no visible text"}

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from fusion.fuse import fuse
 from fusion.question import Question
+from fusion.selection import CuePrompt, Selection
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, Status, VideoInfo
 from reasoning.answer import Answer, Failure, FailureKind, OptionScore
 from reasoning.cli import main
@@ -258,6 +259,22 @@ def test_a_model_that_sees_the_video_is_not_called_blind() -> None:
         "section", **{"class": "answer"}
     )
     assert "did not see the picture" not in panel
+
+
+def test_an_answer_without_cues_rests_on_none() -> None:
+    ((_, panel),) = full(prompt=CuePrompt("", Selection())).all("section", **{"class": "answer"})
+    assert "saw neither the picture nor any cue" in panel
+    assert "The model was given no cues." in panel
+
+
+@pytest.mark.parametrize(
+    ("span", "words"),
+    [(Span(1, 4.5), "About 0:01.0-0:04.5"), (Span(1, 1e9), "About 0:01.0 to the end")],
+)
+def test_the_part_that_is_asked_about(span: Span, words: str) -> None:
+    question = replace(QUESTION, span=span)
+    ((_, panel),) = full(question=question).all("section", **{"class": "answer"})
+    assert words in panel
 
 
 def test_a_failure_is_no_answer() -> None:
