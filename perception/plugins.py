@@ -10,12 +10,15 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+import re
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from perception.errors import CuelightError, UnknownName
+
+_SINGULAR = re.compile("ies$")
 
 __all__ = ["Plugin", "load", "names", "take"]
 
@@ -56,8 +59,8 @@ def load(folder: str, name: str) -> ModuleType:
     if (point := _entry_points(folder).get(name)) is not None:
         module: ModuleType = point.load()
         return module
-    what = folder.rpartition(".")[2].replace("_", " ").removesuffix("s")
-    raise UnknownName(what, name, names(folder))
+    what = _SINGULAR.sub("y", folder.rpartition(".")[2].replace("_", " "))
+    raise UnknownName(what.removesuffix("s"), name, names(folder))
 
 
 def take(folder: str, name: str) -> Plugin:

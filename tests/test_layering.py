@@ -75,7 +75,7 @@ def test_imports_point_only_to_the_left(room: str) -> None:
         ("perception", "import reasoning.ask"),
         ("fusion", "from perception import video"),
         ("fusion", "from perception.perceive import perceive"),
-        ("fusion", "from ..reasoning import ask"),
+        ("fusion", "from ...reasoning import ask"),
     ],
 )
 def test_an_arrow_to_the_right_is_found(room: str, line: str) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import json as json_library
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from perception import plugins
-from perception.cue import Status
+from perception.cue import Span, Status
 from perception.errors import BadInput
 from reasoning.cli import _output as output
 from reasoning.cli._fetching import fetching
@@ -86,6 +86,9 @@ def command(
     stem = output.output_stem(out, path)
     files = list(save_perception(perception, stem))
     timeline = perception.timeline
+    if asked.span is not None:
+        whole = Span(0.0, timeline.video.duration_s)
+        asked = replace(asked, span=asked.span.clamped(whole))
     with fetching(quiet) as on_fetch:
         weights.fetch(llm.weights, on_fetch)
     with output.working("thinking", quiet), contextlib.closing(llm):

@@ -101,7 +101,7 @@ def test_a_mistake_is_one_sentence_with_the_key_and_the_value(text: str, said: s
 
 @pytest.mark.parametrize("override", ["window_s", "=5", "a..b=1", "recognizers.=1"])
 def test_a_malformed_override_says_how_it_is_written(override: str) -> None:
-    with pytest.raises(BadInput, match="KEY.PATH=VALUE"):
+    with pytest.raises(BadInput, match=r"KEY\.PATH=VALUE"):
         load(DEFAULT, [override])
 
 
