@@ -46,7 +46,8 @@ class Question:
             raise BadInput('The question is empty; ask something, e.g. "What is the mime pulling?"')
         if len(self.options) == 1:
             raise BadInput(
-                f"A multiple-choice question needs at least two options, not one ({self.options[0]!r})."
+                f"A multiple-choice question needs at least two options, not only "
+                f"{self.options[0]!r}."
             )
         if len(set(self.options)) != len(self.options):
             raise BadInput(f"The options repeat each other: {', '.join(self.options)}.")

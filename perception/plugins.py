@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from perception.errors import CuelightError, UnknownName
 
-_SINGULAR = re.compile("ies$")
-
 __all__ = ["Plugin", "load", "names", "take"]
+
+_SINGULAR = re.compile("ies$")
 
 
 class Plugin(NamedTuple):
