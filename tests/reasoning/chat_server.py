@@ -1,0 +1,96 @@
+"""A real HTTP server on this machine that speaks chat completions, and misbehaves when told to."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One reply: status, body (JSON or bytes), headers, and how long it keeps silent first."""
+
+    body: Any = None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    silent_s: float = 0.0
+    cut: bool = False
+
+
+def says(
+    content: str | None, finish_reason: str = "stop", refusal: str | None = None, **more: Any
+) -> Reply:
+    message = {"role": "assistant", "content": content, "refusal": refusal}
+    choice = {"index": 0, "message": message, "finish_reason": finish_reason}
+    return Reply(
+        {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "tiny-2026",
+            "choices": [choice],
+            "usage": {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15},
+            **more,
+        }
+    )
+
+
+def error(status: int, message: str, code: str | None = None, **headers: str) -> Reply:
+    return Reply({"error": {"message": message, "code": code}}, status, headers)
+
+
+@dataclass
+class Served:
+    """What came in, in order: the JSON bodies and the headers."""
+
+    url: str
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+
+@contextmanager
+def serving(*replies: Reply) -> Iterator[Served]:
+    """Gives ``replies`` one after the other, the last one again and again."""
+    waiting = list(replies)
+    stop = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            served.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            served.headers.append({name.lower(): value for name, value in self.headers.items()})
+            reply = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+            stop.wait(reply.silent_s)
+            body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+            try:
+                self.send_response(reply.status)
+                for name, value in {"Content-Type": "application/json", **reply.headers}.items():
+                    self.send_header(name.replace("_", "-"), value)
+                self.send_header("Content-Length", str(len(body) + (100 if reply.cut else 0)))
+                self.end_headers()
+                self.wfile.write(body)
+            except OSError:
+                pass
+            self.close_connection = reply.cut
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    served = Served(f"http://127.0.0.1:{server.server_address[1]}/v1")
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield served
+    finally:
+        stop.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

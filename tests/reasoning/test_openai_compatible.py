@@ -1,0 +1,324 @@
+import base64
+import json
+import logging
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import cv2
+import numpy as np
+import pytest
+
+from perception.errors import BadInput
+from perception.plugins import take
+from perception.recognizer import Frame
+from reasoning.answer import Answer, Failure, FailureKind
+from reasoning.retry import RetryOptions, asked_for_s, pause_s
+from reasoning.videollm import Frames, FrameSampling, Request, Text
+from reasoning.videollms.openai_compatible import OpenAICompatible, Options
+from tests.reasoning.chat_server import Reply, error, says, serving
+
+pytest.importorskip("openai")
+
+QUICK = RetryOptions(tries=3, first_pause_s=0.001, longest_pause_s=0.5)
+RED = np.zeros((40, 80, 3), np.uint8) + np.array([255, 0, 0], np.uint8)
+FREE = Request((Text("Look."), Frames((Frame(0.5, RED), Frame(1.5, RED))), Text("Question: ?")))
+CHOICE = Request((Text("Question: ?"),), options=("walks", "runs", "jumps"))
+
+
+def model_at(url: str, **options: object) -> OpenAICompatible:
+    plugin = take("reasoning.videollms", "openai_compatible")
+    settings = {"model": "tiny", "base_url": url, "retry": QUICK, **options}
+    model = plugin.build(Options(**settings))  # type: ignore[arg-type]
+    assert isinstance(model, OpenAICompatible)
+    return model
+
+
+def answered(reply: Answer | Failure) -> Answer:
+    assert isinstance(reply, Answer), reply
+    return reply
+
+
+def failed(reply: Answer | Failure) -> Failure:
+    assert isinstance(reply, Failure), reply
+    return reply
+
+
+def test_a_free_answer() -> None:
+    with serving(says(" She walks. ")) as served:
+        reply = answered(model_at(served.url).answer(FREE))
+    assert (reply.text, reply.model, reply.sees_video) == ("She walks.", "tiny-2026", True)
+    assert reply.usage["prompt_tokens"] == 12
+    assert reply.usage["finish_reason"] == "stop"
+    assert reply.request["base_url"] == served.url
+    assert reply.request["parts"][1] == {"frame_times_s": [0.5, 1.5]}
+
+
+def test_frames_go_out_as_square_jpegs_in_the_order_of_the_parts() -> None:
+    with serving(says("x")) as served:
+        model_at(served.url).answer(FREE)
+    (body,) = served.bodies
+    content = body["messages"][0]["content"]
+    kinds = [part["type"] for part in content]
+    assert kinds == ["text", "image_url", "image_url", "text"]
+    head, data = content[1]["image_url"]["url"].split(",")
+    assert head == "data:image/jpeg;base64"
+    picture = cv2.imdecode(np.frombuffer(base64.b64decode(data), np.uint8), cv2.IMREAD_COLOR)
+    assert picture.shape == (512, 512, 3)
+    blue, green, red = picture[256, 256]
+    assert red > 240
+    assert max(blue, green) < 15
+
+
+def test_the_aspect_can_be_kept() -> None:
+    with serving(says("x")) as served:
+        model_at(served.url, keep_aspect=True, frame_px=40).answer(FREE)
+    data = served.bodies[0]["messages"][0]["content"][1]["image_url"]["url"].split(",")[1]
+    picture = cv2.imdecode(np.frombuffer(base64.b64decode(data), np.uint8), cv2.IMREAD_COLOR)
+    assert picture.shape == (20, 40, 3)
+
+
+def test_limits_are_sent_by_the_name_that_the_server_knows() -> None:
+    with serving(says("x")) as served:
+        model_at(served.url).answer(FREE)
+        model_at(served.url, max_tokens_field="n_predict", send_temperature=False).answer(FREE)
+    first, second = served.bodies
+    assert (first["max_tokens"], first["temperature"], first["seed"]) == (128, 0.0, 0)
+    assert second["n_predict"] == 128
+    assert not {"max_tokens", "temperature"} & second.keys()
+
+
+def test_the_same_request_is_sent_alike_twice() -> None:
+    with serving(says("B")) as served:
+        model = model_at(served.url)
+        replies = [model.answer(CHOICE) for _ in range(2)]
+    assert replies[0] == replies[1]
+    assert served.bodies[0] == served.bodies[1]
+
+
+def test_options_are_asked_for_as_json_of_a_schema() -> None:
+    with serving(says('{"option": "C"}')) as served:
+        reply = answered(model_at(served.url).answer(CHOICE))
+    assert (reply.option, reply.text, reply.sees_video) == (2, "jumps", False)
+    schema = served.bodies[0]["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["option"]["enum"] == ["A", "B", "C"]
+
+
+def test_a_server_without_structured_output_is_asked_without_it() -> None:
+    refusing = error(400, "response_format is not supported")
+    with serving(refusing, says("(B) runs")) as served:
+        model = model_at(served.url)
+        assert answered(model.answer(CHOICE)).option == 1
+        assert answered(model.answer(CHOICE)).option == 1
+    assert ["response_format" in body for body in served.bodies] == [True, False, False]
+
+
+@pytest.mark.parametrize("words", ["A or B", "none of these", '{"option": "Z"}', '{"choice": 1}'])
+def test_a_reply_that_names_no_option_is_never_guessed(words: str) -> None:
+    with serving(says(words)) as served:
+        reply = failed(model_at(served.url).answer(CHOICE))
+    assert (reply.kind, reply.raw) == (FailureKind.UNPARSED, words)
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (says(None, refusal="I cannot help."), FailureKind.REFUSED),
+        (says("She", "content_filter"), FailureKind.REFUSED),
+        (error(400, "blocked", "content_policy_violation"), FailureKind.REFUSED),
+        (says("", "length"), FailureKind.TRUNCATED),
+        (says("  "), FailureKind.TRUNCATED),
+        (says(None), FailureKind.TRUNCATED),
+        (error(400, "too many tokens", "context_length_exceeded"), FailureKind.TOO_LONG),
+        (error(413, "too large"), FailureKind.TOO_LONG),
+        (error(400, "no such field"), FailureKind.UNAVAILABLE),
+        (Reply({"object": "chat.completion", "choices": []}), FailureKind.UNAVAILABLE),
+        (Reply({"error": {"message": "down"}}), FailureKind.UNAVAILABLE),
+        (Reply(b"<html>proxy</html>"), FailureKind.UNAVAILABLE),
+        (Reply(b'{"choices": [{"mess'), FailureKind.UNAVAILABLE),
+        (Reply([1, 2]), FailureKind.UNAVAILABLE),
+        (Reply(b"{}", cut=True), FailureKind.UNAVAILABLE),
+        (Reply(b"", 302, {"Location": "http://127.0.0.1:9/v1"}), FailureKind.UNAVAILABLE),
+        (error(429, "pay first", "insufficient_quota"), FailureKind.UNAVAILABLE),
+    ],
+)
+def test_a_bad_reply_is_a_failure_of_its_kind(reply: Reply, kind: FailureKind) -> None:
+    with serving(reply) as served:
+        assert failed(model_at(served.url).answer(FREE)).kind is kind
+
+
+def test_an_answer_cut_off_at_the_limit_says_so() -> None:
+    with serving(says("She walks to the", "length")) as served:
+        reply = answered(model_at(served.url).answer(FREE))
+    assert reply.usage["finish_reason"] == "length"
+
+
+def test_a_choice_cut_off_before_an_option_is_truncated() -> None:
+    with serving(says("The person who", "length")) as served:
+        assert failed(model_at(served.url).answer(CHOICE)).kind is FailureKind.TRUNCATED
+
+
+def test_a_busy_server_is_tried_again_after_the_time_it_asks_for() -> None:
+    with serving(error(429, "slow down", Retry_After="0.2"), says("yes")) as served:
+        started = datetime.now(UTC)
+        assert answered(model_at(served.url).answer(FREE)).text == "yes"
+        waited = datetime.now(UTC) - started
+    assert len(served.bodies) == 2
+    assert waited >= timedelta(seconds=0.2)
+
+
+def test_a_server_that_asks_for_too_long_a_pause_is_not_tried_again() -> None:
+    with serving(error(429, "slow down", Retry_After="3600")) as served:
+        reply = failed(model_at(served.url).answer(FREE))
+    assert len(served.bodies) == 1
+    assert "slow down" in reply.reason
+
+
+def test_tries_are_bounded() -> None:
+    with serving(error(500, "oops")) as served:
+        reply = failed(model_at(served.url).answer(FREE))
+    assert len(served.bodies) == 3
+    assert "after 3 tries" in reply.reason
+    assert "500" in reply.reason
+
+
+def test_errors_that_pass_are_survived() -> None:
+    broken = (error(500, "a"), error(503, "b"), says("yes"))
+    with serving(*broken) as served:
+        assert answered(model_at(served.url).answer(FREE)).text == "yes"
+
+
+def test_a_mistake_in_the_request_is_not_sent_again() -> None:
+    with serving(error(400, "bad")) as served:
+        model_at(served.url).answer(FREE)
+    assert len(served.bodies) == 1
+
+
+def test_silence_ends_in_a_failure() -> None:
+    with serving(Reply({}, silent_s=30)) as served:
+        model = model_at(served.url, timeout_s=0.2, retry=RetryOptions(tries=1))
+        reply = failed(model.answer(FREE))
+    assert reply.kind is FailureKind.UNAVAILABLE
+    assert "0.2 s" in reply.reason
+
+
+def test_nobody_listening_is_a_failure() -> None:
+    with serving(says("x")) as served:
+        pass
+    reply = failed(model_at(served.url).answer(FREE))
+    assert reply.kind is FailureKind.UNAVAILABLE
+    assert served.url in reply.reason
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_what_the_user_must_mend_is_an_error(status: int) -> None:
+    with serving(error(status, "wrong")) as served, pytest.raises(BadInput, match="wrong"):
+        model_at(served.url).answer(FREE)
+
+
+def test_a_key_for_another_machine_is_not_shown_to_this_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with serving(says("x")) as served:
+        model_at(served.url).answer(FREE)
+    assert "sk-secret" not in json.dumps(served.headers)
+
+
+def test_the_key_never_shows_in_a_record_an_error_or_a_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("LAB_KEY", "sk-secret")
+    caplog.set_level(logging.DEBUG)
+    with serving(error(400, "odd key sk-secret"), error(401, "bad key sk-secret")) as served:
+        model = model_at(served.url, api_key_variable="LAB_KEY")
+        reply = failed(model.answer(FREE))
+        with pytest.raises(BadInput, match="LAB_KEY") as raised:
+            model.answer(FREE)
+    assert served.headers[0]["authorization"] == "Bearer sk-secret"
+    for shown in (repr(reply), str(raised.value), repr(model.options), caplog.text):
+        assert "sk-secret" not in shown
+
+
+def test_a_missing_key_is_told_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(BadInput, match=r"OPENAI_API_KEY is not set.*localhost"):
+        model_at("https://api.openai.com/v1")
+
+
+def test_what_would_leave_the_machine_and_its_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    sent = model_at("https://api.openai.com/v1", model="gpt-4o").egress(FREE)
+    assert sent is not None
+    assert (sent.host, sent.frames) == ("api.openai.com", 2)
+    # "Look.\nQuestion: ?" has 17 bytes: 6 tokens, and 2 × 255 for the pictures.
+    assert sent.tokens == 516
+    # 516 × $2.5 and 128 × $10 for a million.
+    assert sent.cost_usd == pytest.approx(0.00257)
+
+
+def test_an_unknown_model_has_no_price_but_can_be_given_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    unknown = model_at("https://example.org/v1").egress(FREE)
+    priced = model_at(
+        "https://example.org/v1",
+        usd_per_million_prompt_tokens=1.0,
+        usd_per_million_reply_tokens=2.0,
+    ).egress(FREE)
+    assert unknown is not None
+    assert unknown.cost_usd is None
+    assert priced is not None
+    assert priced.cost_usd == pytest.approx((516 + 256) / 1e6)
+
+
+def test_nothing_leaves_for_a_server_on_this_machine() -> None:
+    assert model_at("http://localhost:8000/v1").egress(FREE) is None
+
+
+def test_it_wants_frames_as_gpt_4o_in_the_paper() -> None:
+    assert model_at("http://localhost:1/v1").sampling == FrameSampling(1.0, 64, 512)
+    assert model_at("http://localhost:1/v1", frame_rate_hz=0.0).sampling is None
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://x/v1", "http://", "http://u:p@h/v1"])
+def test_an_address_that_is_none_is_a_mistake_of_the_user(url: str) -> None:
+    with pytest.raises(BadInput, match="base_url"):
+        Options(base_url=url)
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after": "-1"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({}, None),
+    ],
+)
+def test_what_a_reply_asks_for(headers: dict[str, str], expected: float | None) -> None:
+    assert asked_for_s(headers) == expected
+
+
+def test_a_date_in_the_past_asks_for_nothing() -> None:
+    past = format_datetime(datetime.now(UTC) - timedelta(hours=1), usegmt=True)
+    future = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+    assert asked_for_s({"retry-after": past}) == 0.0
+    wait = asked_for_s({"retry-after": future})
+    assert wait is not None
+    assert 3500 < wait <= 3600
+
+
+def test_pauses_double_up_to_the_longest_and_then_end() -> None:
+    options = RetryOptions(tries=5, first_pause_s=1.0, longest_pause_s=3.0)
+    first, second, third = (pause_s(options, failed, None) for failed in (1, 2, 3))
+    assert first is not None
+    assert 1.0 <= first <= 1.25
+    assert second is not None
+    assert 2.0 <= second <= 2.5
+    assert third == 3.0
+    assert pause_s(options, 1, 2.7) == 2.7
+    assert pause_s(options, 1, 3.5) is None
+    assert pause_s(options, 5, None) is None
