@@ -1,11 +1,13 @@
-"""Jumping jacks and jumps by forward kinematics, on the bone lengths of recorded people.
+"""Jumping jacks, jumps, walking and running by forward kinematics, on recorded people's bones.
 
-No public set at hand has jumping jacks, and its jumps are few; both are simple enough to be built
-from joint angles.
+No public set at hand has jumping jacks, its jumps are few, and its walking and running are mostly
+done on the spot in front of the camera; all of these are simple enough to be built from joint
+angles.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -198,10 +200,101 @@ def jump(bones: Bones, rng: Rng) -> Floats:
     )
 
 
+@dataclass(frozen=True)
+class Gait:
+    """What tells walking from running, angles in degrees.
+
+    Attributes:
+        steps_hz: steps a second, least and most.
+        stride_m: metres a step.
+        hip: half of the thigh's swing.
+        swing_knee: bend of the knee in mid-swing.
+        stance_knee: bend of the knee when it bears the weight.
+        arm: half of the upper arm's swing.
+        elbow: bend of the elbow.
+        lean: trunk forward.
+        flight_m: metres that both feet leave the floor.
+    """
+
+    steps_hz: tuple[float, float]
+    stride_m: tuple[float, float]
+    hip: tuple[float, float]
+    swing_knee: tuple[float, float]
+    stance_knee: tuple[float, float]
+    arm: tuple[float, float]
+    elbow: tuple[float, float]
+    lean: tuple[float, float]
+    flight_m: tuple[float, float]
+
+
+GAITS = {
+    "walk": Gait(
+        (1.3, 2.2), (0.45, 0.85), (16, 30), (45, 68), (3, 16), (6, 35), (3, 35), (-2, 8), (0, 0)
+    ),
+    "run": Gait(
+        (2.3, 3.4),
+        (0.6, 1.5),
+        (22, 48),
+        (75, 125),
+        (20, 45),
+        (15, 45),
+        (55, 115),
+        (2, 18),
+        (0.02, 0.1),
+    ),
+}
+"""Ranges after Perry and Burnfield, *Gait Analysis*, 2010 (walking), and Novacheck, *The
+biomechanics of running*, Gait & Posture 7, 1998."""
+
+GAIT_S = 3.0
+
+
+def _bump(phase: Floats, centre: float, width: float) -> Floats:
+    """A bell over the gait cycle (0 = the foot strikes, 1 = it strikes again)."""
+    away = (phase - centre + 0.5) % 1.0 - 0.5
+    return np.asarray(np.exp(-((away / width) ** 2)))
+
+
+def walk_or_run(bones: Bones, kind: str, rng: Rng) -> Floats:
+    """Three seconds of getting on, or (one in four) of doing so on the spot."""
+    gait = GAITS[kind]
+    steps_hz, stride_m = rng.uniform(*gait.steps_hz), rng.uniform(*gait.stride_m)
+    time = np.arange(0, GAIT_S, 1 / FPS)
+    cycle = time * steps_hz / 2 + rng.random()
+    phase = np.stack([cycle % 1.0, (cycle + 0.5) % 1.0], axis=-1)
+    toe_off = 0.72 if kind == "walk" else 0.66
+    thigh = np.radians(rng.uniform(*gait.hip)) * np.cos(2 * np.pi * (phase - 0.93)) + 0.08
+    knee = np.radians(rng.uniform(*gait.swing_knee)) * _bump(phase, toe_off, 0.13)
+    knee = knee + np.radians(rng.uniform(*gait.stance_knee)) * _bump(phase, 0.14, 0.1) + 0.05
+    arm = -np.radians(rng.uniform(*gait.arm)) * np.cos(2 * np.pi * (phase - 0.95))
+    elbow = np.radians(rng.uniform(*gait.elbow)) + 0.3 * np.maximum(arm, 0)
+    in_place = rng.random() < 0.25
+    return pose(
+        bones,
+        Angles(
+            lean=_still(len(time), float(np.radians(rng.uniform(*gait.lean)))),
+            raise_side=_still(len(time), rng.uniform(0.03, 0.25)),
+            raise_front=arm + rng.normal(0, 0.08),
+            elbow=elbow,
+            spread=_still(len(time), rng.uniform(-0.02, 0.06)),
+            thigh=thigh,
+            knee=knee,
+            height=rng.uniform(*gait.flight_m) * _bump((2 * phase[:, 0]) % 1.0, 0.85, 0.2),
+            ahead=(0.0 if in_place else steps_hz * stride_m) * time,
+        ),
+    )
+
+
 def synthetic_clip(kind: str, people: list[Clip], rng: Rng) -> Clip:
-    """A fresh clip of `kind` ("jumping jack" or "jump") with the bones of one of `people` (3D
-    clips)."""
+    """A fresh clip of `kind` (a key of `MAKERS`) with the bones of one of `people` (3D clips)."""
     person = pick(people, rng)
-    bones = Bones.of(person.points)
-    points = jumping_jacks(bones, rng) if kind == "jumping jack" else jump(bones, rng)
+    points = MAKERS[kind](Bones.of(person.points), rng)
     return Clip(points, OF_RAW["synthetic", kind], "synthetic", kind, FPS, person.subject)
+
+
+MAKERS: dict[str, Callable[[Bones, Rng], Floats]] = {
+    "jumping jack": jumping_jacks,
+    "jump": jump,
+    "walk": lambda bones, rng: walk_or_run(bones, "walk", rng),
+    "run": lambda bones, rng: walk_or_run(bones, "run", rng),
+}

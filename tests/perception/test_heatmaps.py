@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pytest
 
+from perception.shipped import shipped
 from perception.skeleton.heatmaps import (
     SWAPPED_SIDES,
     HeatmapShape,
@@ -108,3 +110,19 @@ def test_a_clip_becomes_one_volume() -> None:
 def test_nobody_visible_gives_an_empty_volume() -> None:
     nothing = clip_volume(np.ones((3, 17, 2)), np.zeros((3, 17)), HeatmapShape(frames=4, size=8))
     assert not nothing.any()
+
+
+def test_training_draws_the_same_volumes() -> None:
+    torch = pytest.importorskip("torch")
+    sys.path.insert(0, str(shipped("checkpoints") / "posec3d_mimed"))
+    try:
+        from network import LIVE_JOINTS, heatmap_batch
+    finally:
+        sys.path.pop(0)
+    rng = np.random.default_rng(2)
+    points = rng.uniform(-5, 45, (3, 6, 17, 2)).astype(np.float32)
+    scores = rng.uniform(-0.2, 1, (3, 6, 17)).clip(0).astype(np.float32)
+    batch = heatmap_batch(*map(torch.from_numpy, (points, scores)), 40, 0.6, torch.float32)
+    live = list(LIVE_JOINTS)
+    for drawn, one, seen in zip(batch.numpy(), points, scores, strict=True):
+        assert np.allclose(drawn, pose_target(one, seen, 40, 0.6)[live], atol=1e-6)
