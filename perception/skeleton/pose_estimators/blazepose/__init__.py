@@ -27,7 +27,9 @@ class Options:
     """How persons are found.
 
     Args:
-        start_score: the detector's score from which somebody new is believed, in [0, 1].
+        start_score: product of the detector's and the landmark model's score from which somebody
+            new is believed, in [0, 1].
+        tilted_score: the same for somebody who lies or is upside down.
         keep_score: the detector's score that confirms somebody already followed.
         presence: the landmark model's score under which a region holds nobody.
         max_people: at most so many are followed.
@@ -37,7 +39,8 @@ class Options:
         threads: threads per model; small models get slower with more on a busy machine.
     """
 
-    start_score: float = 0.9
+    start_score: float = 0.75
+    tilted_score: float = 0.9
     keep_score: float = 0.5
     presence: float = 0.5
     max_people: int = 6
@@ -46,7 +49,7 @@ class Options:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("start_score", "keep_score", "presence", "fine_share"):
+        for name in ("start_score", "tilted_score", "keep_score", "presence", "fine_share"):
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise BadInput(f"BlazePose's {name} must lie in [0, 1], not {value}.")

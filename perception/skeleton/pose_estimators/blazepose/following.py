@@ -35,6 +35,13 @@ WITNESS_EVERY = 6
 MAX_LOST = 5
 """Pictures in a row in which somebody may be lost and is looked for where he was expected."""
 
+FORESIGHT = 0.5
+"""Share of the last motion by which a region is moved on. With 1 a region overshoots people who stop
+(of two who hug one is lost), with 0 it loses people who leap."""
+
+TILTED = np.pi / 3
+"""Rotation from which a newcomer needs ``tilted_score``: heaps of things are seen as lying people."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Person:
@@ -57,7 +64,7 @@ class _Person:
     @property
     def expected(self) -> Region:
         """Where to look next."""
-        steps = self.lost + 1
+        steps = FORESIGHT * (self.lost + 1)
         return self.body.region.moved(self.motion[0] * steps, self.motion[1] * steps)
 
     def seen(self, body: Landmarks) -> _Person:
@@ -66,6 +73,10 @@ class _Person:
         old, new = self.body.region, body.region
         motion = ((new.x - old.x) / steps, (new.y - old.y) / steps)
         return replace(self, body=body, motion=motion, lost=0, alone=self.alone + 1)
+
+    def missed(self) -> _Person:
+        """Not found in the next picture."""
+        return replace(self, lost=self.lost + 1)
 
     def witnessed(self, score: float) -> _Person:
         """The detector has looked here and found somebody with ``score`` (0 = nobody)."""
@@ -77,7 +88,7 @@ class Following:
 
     Each picture: the landmark model looks where everybody is expected. Who is lost is looked for by
     the detector around that place. Where the detector looks for somebody and does not find him, his
-    trust falls until he is given up; unknown persons who score ``start_score`` are welcomed.
+    trust falls until he is given up. A newcomer must convince both models, twice.
     """
 
     def __init__(self, detector: Detector, landmarker: Landmarker, options: Options) -> None:
@@ -111,25 +122,34 @@ class Following:
         return body if body.score >= self._options.presence and is_body(body) else None
 
     def _followed(self, rgb: npt.NDArray[np.uint8]) -> list[_Person]:
-        out: list[_Person] = []
-        for person in sorted(self._people, key=lambda p: (p.lost, -p.trust)):
+        """Everybody in the new picture, or lost; who has gone too far or too long is left out."""
+        steps: list[tuple[_Person, _Person]] = []
+        missing: list[_Person] = []
+        for person in self._people:
             body = None if person.lost else self._look(rgb, person.expected)
-            now = self._searched(rgb, person) if body is None else person.seen(body)
-            if now.lost == 0 and _known(now.body, out):
-                now = replace(person, lost=person.lost + 1)
-            if now.lost <= MAX_LOST and _inside(now.expected, rgb):
-                out.append(now)
-        return out
+            if body is None:
+                missing.append(person)
+            else:
+                steps.append((person, person.seen(body)))
+        people, strayed = _apart(steps)
+        for person in strayed + missing:
+            people.append(self._searched(rgb, person, people))
+        return [p for p in people if p.lost <= MAX_LOST and _inside(p.expected, rgb)]
 
-    def _searched(self, rgb: npt.NDArray[np.uint8], person: _Person) -> _Person:
-        """The person found again by the detector near the place where he is expected, or lost."""
+    def _searched(
+        self, rgb: npt.NDArray[np.uint8], person: _Person, others: Sequence[_Person]
+    ) -> _Person:
+        """The person found again where he was last, or by the detector near there, or lost."""
+        body = self._look(rgb, person.body.region)
+        if body is not None and body.region.near(person.body.region) and not _known(body, others):
+            return person.seen(body)
         detections = self._detect(rgb, [around(person.expected)])
         for found in sorted(detections, key=lambda d: _distance(d.region, person.expected)):
             if found.region.near(person.expected):
                 body = self._look(rgb, found.region)
-                if body is not None:
+                if body is not None and not _known(body, others):
                     return person.seen(body).witnessed(found.score)
-        return replace(person, lost=person.lost + 1)
+        return person.missed()
 
     def _witnessed(
         self, rgb: npt.NDArray[np.uint8], detections: Sequence[Detection]
@@ -151,17 +171,50 @@ class Following:
     def _welcomed(
         self, rgb: npt.NDArray[np.uint8], detections: Sequence[Detection]
     ) -> list[_Person]:
-        unclaimed = _unclaimed(detections, [p for p in self._people if not p.lost])
+        """Newcomers: the product of both models' scores must convince, in the sweep's window and
+        again in one around the person."""
         new: list[_Person] = []
-        for detection in unclaimed:
-            if detection.score < self._options.start_score:
-                continue
+        for detection in _unclaimed(detections, [p for p in self._people if not p.lost]):
             if len(self._people) + len(new) >= self._options.max_people:
                 break
-            body = self._look(rgb, detection.region)
-            if body is not None and not _known(body, self._people + new):
-                new.append(_Person(body, detection.score))
+            first = self._convincing(rgb, detection)
+            if first is None or _known(first, self._people + new):
+                continue
+            for other in self._detect(rgb, [around(first.region)]):
+                if other.region.near(first.region):
+                    body = self._convincing(rgb, other)
+                    if body is not None and not _known(body, self._people + new):
+                        new.append(_Person(body, min(detection.score, other.score)))
+                        break
         return new
+
+    def _convincing(self, rgb: npt.NDArray[np.uint8], detection: Detection) -> Landmarks | None:
+        tilted = abs(detection.region.rotation) > TILTED
+        least = self._options.tilted_score if tilted else self._options.start_score
+        if detection.score < least:
+            return None
+        body = self._look(rgb, detection.region)
+        return body if body is not None and body.score * detection.score >= least else None
+
+
+def _apart(
+    steps: Sequence[tuple[_Person, _Person]],
+) -> tuple[list[_Person], list[_Person]]:
+    """From pairs of a person before and now: those who are seen apart, and those (as they were
+    before) who have strayed onto another's body; of two the one who has moved more."""
+    apart: list[_Person] = []
+    strayed: list[_Person] = []
+    for before, now in sorted(steps, key=lambda step: _strides(*step)):
+        if _known(now.body, apart):
+            strayed.append(before)
+        else:
+            apart.append(now)
+    return apart, strayed
+
+
+def _strides(before: _Person, now: _Person) -> float:
+    """How far somebody has moved from where he was expected, in sides of his region."""
+    return _distance(before.expected, now.body.region) / max(before.body.region.side, 1e-6)
 
 
 def _distance(one: Region, other: Region) -> float:
