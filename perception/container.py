@@ -1,8 +1,9 @@
 """Media files opened without trust.
 
-A file is handed to FFmpeg as an open file object, never by name, so that no name is taken for a
-protocol or a numbered picture series; only containers that carry their own data are allowed
-(``CONTAINERS``), and a file that asks for another one (a playlist, a reference movie) is refused.
+A file is handed to FFmpeg as nameless bytes, so that no name is taken for a protocol or a numbered
+series of pictures, and no suffix outweighs the contents. Only containers that carry their own data
+are allowed (``CONTAINERS``), and a file that asks for another one (a playlist, a reference movie)
+is refused.
 """
 
 from __future__ import annotations
@@ -61,12 +62,17 @@ def open_container(path: Path, file: BinaryIO) -> Any:
 
     try:
         return av.open(
-            file,
+            _Nameless(file),
             mode="r",
             options={"format_whitelist": CONTAINERS},
             metadata_errors="replace",
             io_open=_refuse_other_files,
         )
+    except av.error.ArgumentError:
+        raise UnreadableVideo(
+            f"{str(path)!r} is not a video or audio file of a format that Cuelight opens; convert "
+            f"it, for instance to MP4."
+        ) from None
     except (av.error.FFmpegError, OSError, ValueError) as error:
         raise UnreadableVideo(
             f"{str(path)!r} is not a video or audio file that can be read, or it is damaged "
@@ -104,6 +110,13 @@ def nothing_to_decode(path: Path, container: Any) -> str:
             f"convert it, for instance to H.264 and AAC."
         )
     return f"{what} without video and sound (it holds: {', '.join(kinds) or 'nothing'})."
+
+
+class _Nameless:
+    """What FFmpeg may know of a file: its bytes."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.read, self.seek, self.tell = file.read, file.seek, file.tell
 
 
 def _refuse_other_files(url: str, *_: object) -> Any:

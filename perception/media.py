@@ -176,6 +176,8 @@ class Media:
                     if packet.size:
                         yield packet
                 return
+            except IndexError:
+                return  # PyAV 18's way to end where a damaged file has announced a new stream
             except (av.error.FFmpegError, OSError) as error:
                 errors += 1
                 self._read_error = reason(error)
@@ -218,6 +220,8 @@ class Media:
                 if self._starts_before(time_s):
                     self._container.seek(ticks, stream=lead)
                     return
+            except IndexError:
+                return  # PyAV 18's way to end where a damaged file has announced a new stream
             except (av.error.FFmpegError, OSError):
                 break
         self.rewind()

@@ -134,14 +134,15 @@ class Pictures:
         self._shown = time_s, frame
 
     def _give(self, time_s: float, frame: Any, end_s: float) -> Iterator[tuple[int, Frame]]:
-        made: dict[int, Frame] = {}
+        made: dict[int, Frame | None] = {}
         for wish in self._wishes:
             if wish.falls_in(time_s, end_s):
                 wish.served = True
                 side = wish.max_side_px
                 if side not in made:
                     made[side] = self._converter.convert(frame, time_s, side)
-                yield wish.index, made[side]
+                if (shown := made[side]) is not None:
+                    yield wish.index, shown
         self.done = all(wish.next_s is None and wish.served for wish in self._wishes)
 
     def _finish(self) -> Iterator[tuple[int, Frame]]:
@@ -156,7 +157,9 @@ class Pictures:
             for wish in self._wishes:
                 left = wish.always and wish.next_s is not None
                 if left or (inside and not wish.served):
-                    yield wish.index, self._converter.convert(frame, time_s, wish.max_side_px)
+                    last = self._converter.convert(frame, time_s, wish.max_side_px)
+                    if last is not None:
+                        yield wish.index, last
         self._shown, self.done = None, True
 
 
@@ -175,21 +178,28 @@ class Converter:
         self._turns: dict[int, Turn] = {}
         self._new_reformatter = VideoReformatter
 
-    def convert(self, frame: Any, time_s: float, max_side_px: int) -> Frame:
-        """The upright RGB picture, no side longer than ``max_side_px`` (0 = full size)."""
+    def convert(self, frame: Any, time_s: float, max_side_px: int) -> Frame | None:
+        """The upright RGB picture, no side longer than ``max_side_px`` (0 = full size); None, and
+        counted as lost, where the pixel format cannot be converted."""
+        import av
+
         full = max(_full_size(self._media, frame))
         side = min(full, max_side_px) if max_side_px > 0 else full
         width, height = _square_pixels(self._stream, frame.width, frame.height)
         factor = side / max(width, height)
         reformatter = self._reformatters.setdefault(max_side_px, self._new_reformatter())
-        scaled = reformatter.reformat(
-            frame,
-            width=max(1, round(width * factor)),
-            height=max(1, round(height * factor)),
-            format="rgb24",
-            interpolation="AREA",
-            threads=1,
-        )
+        try:
+            scaled = reformatter.reformat(
+                frame,
+                width=max(1, round(width * factor)),
+                height=max(1, round(height * factor)),
+                format="rgb24",
+                interpolation="AREA",
+                threads=1,
+            )
+        except (av.error.FFmpegError, ValueError):
+            self._media.lose(f"video frames in {frame.format.name} pixels", time_s)
+            return None
         rgb = _turned(scaled.to_ndarray(), self._turn(frame))
         rgb.flags.writeable = False
         return Frame(time_s, rgb, full / side)

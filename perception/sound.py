@@ -28,14 +28,15 @@ class Sound:
 
     Within an unbroken run, chunks follow one another sample by sample. A gap in the timestamps
     ends the run, and the next chunk starts at its own later time (no silence is put in); samples
-    whose time lies before what was already given are left out, and counted as lost.
+    whose time lies before what was already given are left out, and so is a run that turns out to
+    be stamped too late before any of it was given; both are counted as lost.
     """
 
     def __init__(self, media: Media, span: Span | None) -> None:
         self._media, self._stream, self._span = media, media.audio, span
         self._resampler: Any = None
         self._source: tuple[str, str, int] | None = None
-        self._start_s = self._expected_s = -math.inf
+        self._start_s = self._expected_s = self._before_s = -math.inf
         self._given = 0
         self._waiting: list[npt.NDArray[np.float32]] = []
         self.done = False
@@ -52,6 +53,8 @@ class Sound:
             yield from self._close()
 
     def _take(self, frame: Any) -> Iterator[AudioChunk]:
+        import av
+
         rate = int(frame.sample_rate)
         if not rate or not frame.samples:
             return
@@ -61,13 +64,19 @@ class Sound:
             first_s -= float(self._media.start)
         if first_s < self._expected_s - GAP_S:
             self._media.lose("audio frames whose times go back", first_s)
-            return
+            if self._given or first_s < self._before_s - GAP_S:
+                return
+            self._waiting, self._resampler, self._source = [], None, None
+            self._expected_s = self._before_s
         source = (frame.format.name, frame.layout.name, rate)
         if source != self._source or first_s > self._expected_s + GAP_S:
             yield from self._close()
             self._begin(source, first_s)
         self._expected_s += frame.samples / rate
-        self._keep(frame)
+        try:
+            self._keep(frame)
+        except (av.error.FFmpegError, ValueError):
+            self._media.lose("audio frames that cannot be resampled", first_s)
         yield from self._full_chunks()
 
     def _begin(self, source: tuple[str, str, int], start_s: float) -> None:
@@ -75,6 +84,7 @@ class Sound:
 
         self._resampler = AudioResampler(format="s32p", layout="mono", rate=AUDIO_RATE_HZ)
         self._source = source
+        self._before_s = self._expected_s
         self._start_s = self._expected_s = start_s
         self._given = 0
 
