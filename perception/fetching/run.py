@@ -22,8 +22,7 @@ __all__ = ["OnProgress", "Wanted", "fetch_files"]
 OnProgress = Callable[[str, int, int], None]
 """Called with a download's label, the bytes received, and the bytes in all (0 = not known).
 
-Calls come from several threads, one at a time. The last call of a download that went well has
-both numbers alike.
+Calls come from several threads, one at a time; the first of each download has 0 bytes received.
 """
 
 _PARALLEL_DOWNLOADS = 4
@@ -55,6 +54,12 @@ def fetch_files(wanted: Sequence[Wanted], folder: Path, on_progress: OnProgress)
     """
     for left_over in folder.glob(f"{_SCRATCH}*"):
         shutil.rmtree(left_over, ignore_errors=True)
+    needed = sum(item.file.size for item in wanted)
+    if (free := shutil.disk_usage(folder).free) < needed:
+        raise StorageError(
+            f"The weights need {needed / 1e6:.0f} MB in {str(folder)!r}, where {free / 1e6:.0f} MB "
+            "are free. Free some space, or set CUELIGHT_CACHE to another folder."
+        )
     reasons: dict[Wanted, list[str]] = {item: [] for item in wanted}
     with _scratch(folder) as scratch:
         pending = list(wanted)
@@ -107,6 +112,9 @@ def _attempt(
                 except SourceFailed as failure:
                     waiting.pop(item, None)
                     failures[item] = str(failure)
+            needed = {each for source in waiting.values() for each in source.downloads}
+            for finished in done.keys() - needed:
+                shutil.rmtree(done[finished], ignore_errors=True)
     return failures
 
 
@@ -119,17 +127,23 @@ def _outcomes(
     stop = threading.Event()
 
     def run(download: Download) -> Path | SourceFailed:
-        def report(received: int) -> None:
+        def report(received: int, total: int) -> None:
             with tell:
-                on_progress(download.label, received, max(received, download.size))
+                on_progress(download.label, received, total)
 
-        folder = Path(tempfile.mkdtemp(dir=scratch))
-        report(0)
+        report(0, download.size)
         try:
+            folder = Path(tempfile.mkdtemp(dir=scratch))
             download.run(folder, report, stop)
         except SourceFailed as failure:
             return failure
-        report(download.size)
+        except OSError as error:
+            raise StorageError(
+                f"Cannot download {download.label} into {str(scratch.parent)!r}: "
+                f"{error.strerror or error}."
+            ) from error
+        if download.size:
+            report(download.size, download.size)
         return folder
 
     with concurrent.futures.ThreadPoolExecutor(_PARALLEL_DOWNLOADS) as pool:
@@ -163,14 +177,15 @@ def _assemble(item: Wanted, chunks: Iterator[bytes]) -> None:
 
 
 def _report(pending: Sequence[Wanted], reasons: Mapping[Wanted, Sequence[str]]) -> str:
+    """One paragraph for each checkpoint: what lacks, what was tried, what to do by hand."""
     lines = []
-    for item in pending:
-        lines.append(
-            f"Cannot get {item.file.name} of the checkpoint {item.checkpoint!r} "
-            f"({item.file.size:,} bytes). Tried:"
-        )
-        lines += [f"  - {reason}" for reason in reasons[item]]
-        lines.append(f"  By hand: put the file at {item.target}")
-    names = " ".join(dict.fromkeys(item.checkpoint for item in pending))
-    lines.append(f"Then check it with: cuelight checkpoints verify {names}")
+    names = list(dict.fromkeys(item.checkpoint for item in pending))
+    for name in names:
+        items = [item for item in pending if item.checkpoint == name]
+        files = ", ".join(item.file.name for item in items)
+        lines.append(f"Cannot get the checkpoint {name!r} ({files}). Tried:")
+        tried = dict.fromkeys(reason for item in items for reason in reasons[item])
+        lines += [f"  - {reason}" for reason in tried]
+        lines.append(f"  By hand: put {files} into {items[0].target.parent}")
+    lines.append(f"Then check with: cuelight checkpoints verify {' '.join(names)}")
     return "\n".join(lines)

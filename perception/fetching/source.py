@@ -19,8 +19,8 @@ __all__ = ["CHUNK_BYTES", "Download", "Report", "Source", "SourceFailed"]
 CHUNK_BYTES = 1 << 20
 """Bytes held at a time while a file is copied or hashed."""
 
-Report = Callable[[int], None]
-"""Takes the number of bytes received so far."""
+Report = Callable[[int, int], None]
+"""Takes the number of bytes received so far, and in all (0 = not known)."""
 
 
 class SourceFailed(WeightsError):
@@ -32,7 +32,7 @@ class Download(Protocol):
 
     @property
     def label(self) -> str:
-        """What is fetched, in a few words, e.g. ``"mediapipe 0.10.21 (wheel)"``."""
+        """What is fetched, in a few words, e.g. ``"mediapipe 0.10.21"``."""
 
     @property
     def size(self) -> int:

@@ -30,7 +30,7 @@ def fetching(quiet: bool) -> Iterator[OnProgress]:
     tasks = {}
     with Progress(
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=10),
         DownloadColumn(),
         TransferSpeedColumn(),
         TimeRemainingColumn(),

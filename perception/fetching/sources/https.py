@@ -15,7 +15,7 @@ from perception.errors import BadInput
 from perception.fetching.source import CHUNK_BYTES, Download, Report, SourceFailed
 from perception.whole import whole_file
 
-__all__ = ["Address", "Options", "build"]
+__all__ = ["Address", "Options", "body_of", "build"]
 
 _TIMEOUT_S = 30.0
 """Silence after which a connection counts as broken."""
@@ -39,9 +39,15 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Downloads one web address."""
+    """Downloads one web address.
+
+    Args:
+        url: the address.
+        headers: sent to its server, and to none that it redirects to.
+    """
 
     url: str
+    headers: tuple[tuple[str, str], ...] = (("User-Agent", "cuelight"),)
 
     @property
     def label(self) -> str:
@@ -74,23 +80,23 @@ class Address:
 
     def _receive(self, file: BinaryIO, report: Report, stop: threading.Event) -> None:
         start = file.tell()
-        request = urllib.request.Request(self.url, headers={"User-Agent": "cuelight"})  # noqa: S310
+        request = urllib.request.Request(self.url)  # noqa: S310
+        for name, value in self.headers:
+            request.add_unredirected_header(name, value)
         if start:
             request.add_header("Range", f"bytes={start}-")
         with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as response:  # noqa: S310
             if start and response.status != http.HTTPStatus.PARTIAL_CONTENT:
                 file.seek(0)
                 file.truncate()
-            expected = response.length
-            received = 0
+            total = file.tell() + (response.length or 0)
             while chunk := response.read(CHUNK_BYTES):
                 file.write(chunk)
-                received += len(chunk)
-                report(file.tell())
+                report(file.tell(), total if response.length is not None else 0)
                 if stop.is_set():
                     raise SourceFailed("stopped")
-            if expected is not None and received < expected:
-                raise http.client.IncompleteRead(b"", expected - received)
+            if file.tell() < total:
+                raise http.client.IncompleteRead(b"", total - file.tell())
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +116,14 @@ class _Web:
         return None
 
     def chunks(self, folders: Sequence[Path]) -> Iterator[bytes]:
-        with (folders[0] / _BODY).open("rb") as file:
-            while chunk := file.read(CHUNK_BYTES):
-                yield chunk
+        return body_of(folders[0])
+
+
+def body_of(folder: Path) -> Iterator[bytes]:
+    """What ``Address.run`` left in ``folder``."""
+    with (folder / _BODY).open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
 
 
 def build(options: Options) -> _Web:

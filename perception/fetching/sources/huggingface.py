@@ -1,21 +1,22 @@
-"""A file of a Hugging Face repository at a pinned revision."""
+"""A file of a Hugging Face repository at a pinned revision.
+
+``huggingface_hub`` says where the file is and under whose name we ask (``HF_ENDPOINT``, the token
+that was logged in with, ``HF_HUB_OFFLINE``); the bytes come as in ``https``.
+"""
 
 from __future__ import annotations
 
-import concurrent.futures
-import errno
 import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from perception.errors import BadInput, MissingExtra, StorageError
-from perception.fetching.source import CHUNK_BYTES, Download, Report, SourceFailed
+from perception.errors import BadInput, MissingExtra
+from perception.fetching.source import Download, Report, SourceFailed
+from perception.fetching.sources.https import Address, body_of
 
 __all__ = ["Options", "build"]
-
-_POLL_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class _HubFile:
 
     @property
     def label(self) -> str:
-        return f"{self.filename} ({self.repository})"
+        return f"{self.filename} of {self.repository}"
 
     @property
     def size(self) -> int:
@@ -49,39 +50,16 @@ class _HubFile:
 
     def run(self, folder: Path, report: Report, stop: threading.Event) -> None:
         try:
-            import huggingface_hub
+            from huggingface_hub import constants, hf_hub_url
+            from huggingface_hub.utils import build_hf_headers
         except ImportError:
-            raise SourceFailed(
-                str(MissingExtra("huggingface_hub", "huggingface", "Hugging Face")).rstrip(".")
-            ) from None
-        from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            future = pool.submit(
-                huggingface_hub.hf_hub_download,
-                self.repository,
-                self.filename,
-                revision=self.revision,
-                local_dir=folder,
-            )
-            while not future.done() and not stop.is_set():
-                concurrent.futures.wait([future], timeout=_POLL_S)
-                report(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
-            try:
-                future.result()
-            except (HfHubHTTPError, LocalEntryNotFoundError, ValueError) as error:
-                raise SourceFailed(_first_line(error)) from error
-            except OSError as error:
-                if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
-                    raise StorageError(
-                        f"Cannot write {str(folder)!r}: {error.strerror}."
-                    ) from error
-                raise SourceFailed(_first_line(error)) from error
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0].rstrip(".")
+            missing = MissingExtra("huggingface_hub", "huggingface", "This source")
+            raise SourceFailed(str(missing)) from None
+        if constants.HF_HUB_OFFLINE:
+            raise SourceFailed("HF_HUB_OFFLINE is set")
+        url = hf_hub_url(self.repository, self.filename, revision=self.revision)
+        headers = build_hf_headers(library_name="cuelight")
+        Address(url, tuple(headers.items())).run(folder, report, stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +68,7 @@ class _Hub:
 
     @property
     def where(self) -> str:
-        return f"Hugging Face {self.file.repository} {self.file.filename}"
+        return f"Hugging Face {self.file.repository}"
 
     @property
     def downloads(self) -> tuple[Download, ...]:
@@ -101,9 +79,7 @@ class _Hub:
         return None
 
     def chunks(self, folders: Sequence[Path]) -> Iterator[bytes]:
-        with (folders[0] / self.file.filename).open("rb") as file:
-            while chunk := file.read(CHUNK_BYTES):
-                yield chunk
+        return body_of(folders[0])
 
 
 def build(options: Options) -> _Hub:

