@@ -14,7 +14,7 @@ from perception.cue import Span
 from perception.recognizer import Frame
 from reasoning.videollm import Frames, Part, Text
 
-__all__ = ["Wording", "build", "clock", "letter", "question_words"]
+__all__ = ["Wording", "build", "clock", "letter", "question_words", "without_options"]
 
 
 class Wording(StrEnum):
@@ -95,11 +95,13 @@ def build(
 
 def question_words(question: Question) -> str:
     """``Question: …`` and, below it, the lettered options."""
-    lines = [f"Question: {_timestamped(question.text, question.span)}"]
-    if question.options:
-        lines.append("Options:")
-        lines += [f"{letter(i)}. {option}" for i, option in enumerate(question.options)]
-    return "\n".join(lines)
+    asked = f"Question: {_timestamped(question.text, question.span)}"
+    return asked + _listed(question.options)
+
+
+def without_options(words: str, options: Sequence[str]) -> str:
+    """``question_words`` less the options that it lists."""
+    return words.removesuffix(_listed(options))
 
 
 def clock(time_s: float) -> str:
@@ -113,6 +115,13 @@ def letter(index: int) -> str:
     """A, B, …, Z, then AA, AB, … for the option at ``index`` (from 0)."""
     rest, last = divmod(index, len(_LETTERS))
     return (letter(rest - 1) if rest else "") + _LETTERS[last]
+
+
+def _listed(options: Sequence[str]) -> str:
+    if not options:
+        return ""
+    lines = [f"{letter(index)}. {option}" for index, option in enumerate(options)]
+    return "\n".join(["\nOptions:", *lines])
 
 
 def _timestamped(text: str, span: Span | None) -> str:

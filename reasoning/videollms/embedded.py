@@ -1,30 +1,36 @@
 """A small text model inside this process (llama.cpp): it reads the cues and sees no pixels.
 
 Free answers of the default model (SmolLM2-135M-Instruct) are poor; it is usable for choosing among
-given options by likelihood. The score of an option is what the cues add to it,
+given options by likelihood. An option's value is what the cues add to its log likelihood,
 
     ln p(option | cues, question) - ln p(option | question),
 
-the pointwise mutual information of Holtzman et al. 2021 ("Surface Form Competition", PMI_DC): the
-difference takes out how common the option's words are anyway.
+the pointwise mutual information of Holtzman et al. 2021 ("Surface Form Competition"): the
+difference takes out how common the option's words are anyway. Options stand behind "The answer is:"
+and are not listed in the prompt; of the cues only the lines that speak of the question are read
+(``reasoning.focus``), as in retrieval-augmented generation. Without cues the difference is nothing,
+and the log likelihood per token decides instead.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from perception.errors import BadInput, WeightsError
 from reasoning.answer import Answer, Failure, FailureKind, OptionScore
+from reasoning.focus import focused
 from reasoning.llama_server import LlamaServer, ModelUnavailable
 from reasoning.outgoing import record
+from reasoning.prompt import without_options
 from reasoning.videollm import Part, Request, Text
 
 __all__ = ["Embedded", "Options", "build"]
 
-_CUE = "The answer is:"
+_OPENING = "The answer is:"
 """Opens the model's turn when options are scored, so that an option follows as it stands."""
 
 
@@ -62,6 +68,11 @@ class Embedded:
     def name(self) -> str:
         """The manifest's name or the file's."""
         return _display(self.options.model)
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The checkpoint, unless the model is a file of the user's."""
+        return () if _is_path(self.options.model) else (self.options.model,)
 
     @property
     def sampling(self) -> None:
@@ -104,7 +115,7 @@ class Embedded:
 
     def _speak(self, server: LlamaServer, request: Request) -> Answer | Failure:
         prompt = server.chat(_words(request.parts))
-        sent = record(request, prompt_tokens=len(prompt), sees_video=False)
+        sent = record(request, prompt_tokens=len(prompt))
         if failure := self._too_long(len(prompt), request.max_new_tokens, sent):
             return failure
         said = server.complete(prompt, request.max_new_tokens, request.temperature, request.seed)
@@ -120,30 +131,25 @@ class Embedded:
         return Answer(text, self._revision, sees_video=False, request=sent, usage=usage)
 
     def _choose(self, server: LlamaServer, request: Request) -> Answer | Failure:
-        opening = server.tokenize(_CUE)
-        prompt = [*server.chat(_words(request.parts)), *opening]
+        given, prior = _scored(request)
+        opening = server.tokenize(_OPENING)
+        prompt = [*server.chat(given), *opening]
         options = [server.tokenize(f" {option.strip()}") for option in request.options]
-        sent = record(request, prompt_tokens=len(prompt), opening=_CUE, sees_video=False)
+        sent = record(request, scored_prompt=given, opening=_OPENING, prompt_tokens=len(prompt))
         if failure := self._too_long(len(prompt), max(map(len, options)), sent):
             return failure
         likelihoods = [sum(each) for each in server.log_likelihoods(prompt, options)]
-        priors = [0.0] * len(options)
-        if request.prior_parts:
-            prior = [*server.chat(_words(request.prior_parts)), *opening]
-            priors = [sum(each) for each in server.log_likelihoods(prior, options)]
-        gains = [given - prior for given, prior in zip(likelihoods, priors, strict=True)]
-        best = gains.index(max(gains))
-        scores = tuple(
-            OptionScore(*each)
-            for each in zip(
-                request.options,
-                likelihoods,
-                priors,
-                map(len, options),
-                _softmax(gains),
-                strict=True,
-            )
-        )
+        lengths = [len(option) for option in options]
+        if prior == given:
+            priors = [0.0] * len(options)
+            values = [each / max(1, n) for each, n in zip(likelihoods, lengths, strict=True)]
+        else:
+            without = [*server.chat(prior), *opening]
+            priors = [sum(each) for each in server.log_likelihoods(without, options)]
+            values = [each - prior for each, prior in zip(likelihoods, priors, strict=True)]
+        columns = (request.options, likelihoods, priors, lengths, _softmax(values))
+        scores = tuple(OptionScore(*row) for row in zip(*columns, strict=True))
+        best = values.index(max(values))
         return Answer(
             request.options[best],
             self._revision,
@@ -164,8 +170,24 @@ class Embedded:
         return Failure(FailureKind.TOO_LONG, reason, self._revision, request=sent)
 
 
-def _words(parts: tuple[Part, ...]) -> str:
+def _words(parts: Sequence[Part]) -> str:
     return "\n\n".join(part.text for part in parts if isinstance(part, Text))
+
+
+def _scored(request: Request) -> tuple[str, str]:
+    """The prompts with and without cues by which options are scored: neither lists the options,
+    and of the cues only those that speak of the question are left."""
+    parts = [part for part in request.parts if isinstance(part, Text)]
+    prior = [part for part in request.prior_parts if isinstance(part, Text)] or parts
+    *before, question = (without_options(part.text, request.options) for part in prior)
+    said = {part.text for part in prior}
+    given = [
+        without_options(part.text, request.options)
+        if part.text in said
+        else focused(part.text, question)
+        for part in parts
+    ]
+    return "\n\n".join(given), "\n\n".join([*before, question])
 
 
 def _softmax(scores: list[float]) -> list[float]:

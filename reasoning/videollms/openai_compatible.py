@@ -8,21 +8,19 @@ Defaults are GPT-4o's of the seed's Appendix C.2: one frame a second, at most 64
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 from perception.errors import BadInput
 from reasoning.answer import Answer, Failure, FailureKind
+from reasoning.chat_reply import chosen, said, schema
 from reasoning.chat_server import ChatServer, NotAnswered
 from reasoning.jpeg import data_url
-from reasoning.options import parse_option
 from reasoning.outgoing import Egress, frame_times, is_loopback, record
-from reasoning.prompt import letter
 from reasoning.retry import RetryOptions
 from reasoning.videollm import FrameSampling, Request, Text
 
@@ -113,6 +111,11 @@ class OpenAICompatible:
         return self.options.model
 
     @property
+    def weights(self) -> tuple[str, ...]:
+        """None: the model is at the server."""
+        return ()
+
+    @property
     def sampling(self) -> FrameSampling | None:
         """As in the options."""
         options = self.options
@@ -189,7 +192,7 @@ class OpenAICompatible:
         else:
             body["extra_body"] = {limit: request.max_new_tokens}
         if request.options and self._structured:
-            body["response_format"] = _schema(request.options)
+            body["response_format"] = schema(request.options)
         return body
 
     def _content(self, request: Request) -> list[dict[str, Any]]:
@@ -223,64 +226,20 @@ class OpenAICompatible:
     def _read(self, reply: Mapping[str, Any], request: Request) -> Answer | Failure:
         sent = self._record(request)
         model = str(reply.get("model") or self.name)
-        words, ending, wrong = _said(reply)
+        words, ending, wrong = said(reply)
         if wrong is not None:
             return Failure(wrong[0], wrong[1], model, words, sent)
         usage = {**(reply.get("usage") or {}), "finish_reason": ending}
         sees_video = bool(frame_times(request))
         if not request.options:
             return Answer(words, model, sees_video, request=sent, usage=usage)
-        option = _chosen(words, request.options)
+        option = chosen(words, request.options)
         if option is None:
             kind = FailureKind.TRUNCATED if ending == "length" else FailureKind.UNPARSED
             reason = "The reply names none of the options, or more than one."
             return Failure(kind, reason, model, words, sent)
         text = request.options[option]
         return Answer(text, model, sees_video, option, request=sent, usage=usage)
-
-
-def _said(reply: Mapping[str, Any]) -> tuple[str, str, tuple[FailureKind, str] | None]:
-    """The reply's words, why it ended, and what is wrong with it if anything is."""
-    try:
-        choice = reply["choices"][0]
-        message = choice["message"]
-        words = str(message.get("content") or "").strip()
-        refusal = str(message.get("refusal") or "")
-    except (KeyError, IndexError, TypeError, AttributeError):
-        detail = f": {reply['error']}" if "error" in reply else ""
-        return "", "", (FailureKind.UNAVAILABLE, f"The server's reply holds no choice{detail}.")
-    ending = str(choice.get("finish_reason") or "")
-    if refusal:
-        return refusal, ending, (FailureKind.REFUSED, "The model refused.")
-    if ending == "content_filter":
-        return words, ending, (FailureKind.REFUSED, "A content filter stopped the reply.")
-    if not words:
-        why = "reached the limit of tokens before a word" if ending == "length" else "is empty"
-        return words, ending, (FailureKind.TRUNCATED, f"The reply {why}.")
-    return words, ending, None
-
-
-def _chosen(words: str, options: Sequence[str]) -> int | None:
-    try:
-        named = json.loads(words)["option"]
-    except (ValueError, KeyError, TypeError):
-        named = words
-    return parse_option(str(named), options)
-
-
-def _schema(options: Sequence[str]) -> dict[str, Any]:
-    """``{"option": "A"}`` and nothing else."""
-    letters = [letter(index) for index in range(len(options))]
-    schema = {
-        "type": "object",
-        "properties": {"option": {"type": "string", "enum": letters}},
-        "required": ["option"],
-        "additionalProperties": False,
-    }
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": "choice", "strict": True, "schema": schema},
-    }
 
 
 def _at_openai(options: Options) -> bool:

@@ -80,6 +80,11 @@ class Scripted:
         return self.options.name
 
     @property
+    def weights(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    @property
     def sampling(self) -> FrameSampling | None:
         """As in the options."""
         if not self.options.frame_rate_hz:
