@@ -26,7 +26,7 @@ Rng = np.random.Generator
 
 SHAPE = HeatmapShape(frames=20, size=40, sigma=0.6, padding=0.25)
 
-SYNTHETIC = {"jumping jack": 34, "jump": 22, "walk": 36, "run": 30}
+SYNTHETIC = {"jumping jack": 34, "jump": 32, "walk": 36, "run": 30}
 """Clips that each synthetic source counts for when it is drawn."""
 
 TRAINING_CAMERAS = {"widest": 100.0, "behind": 0.2}

@@ -11,118 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from kinematics import Angles, Bones, Floats, pose, still
 from skeletons import Clip, pick
 from vocabulary import OF_RAW
 
-Floats = NDArray[np.float32]
 Rng = np.random.Generator
 
 FPS = 30.0
 _G = 9.81
-_CHAINS = ((5, 7, 9, 11, 13, 15, 1.0), (6, 8, 10, 12, 14, 16, -1.0))
-"""Shoulder, elbow, wrist, hip, knee, ankle and the sign of X, for the left and the right side."""
-
-
-@dataclass(frozen=True)
-class Bones:
-    """Lengths in metres (medians over a recorded clip)."""
-
-    trunk: float
-    neck: float
-    shoulder: float
-    hip: float
-    upper_arm: float
-    forearm: float
-    thigh: float
-    shin: float
-
-    @classmethod
-    def of(cls, points: Floats) -> Bones:
-        def length(a: Floats, b: Floats) -> float:
-            return float(np.median(np.linalg.norm(a - b, axis=-1)))
-
-        j = points.transpose(1, 0, 2)
-        shoulders, hips = (j[5] + j[6]) / 2, (j[11] + j[12]) / 2
-        return cls(
-            trunk=length(shoulders, hips),
-            neck=length(j[0], shoulders),
-            shoulder=length(j[5], j[6]) / 2,
-            hip=length(j[11], j[12]) / 2,
-            upper_arm=(length(j[5], j[7]) + length(j[6], j[8])) / 2,
-            forearm=(length(j[7], j[9]) + length(j[8], j[10])) / 2,
-            thigh=(length(j[11], j[13]) + length(j[12], j[14])) / 2,
-            shin=(length(j[13], j[15]) + length(j[14], j[16])) / 2,
-        )
-
-
-@dataclass(frozen=True)
-class Angles:
-    """Joint angles in radians over time, each `[T]` (or `[T, 2]`: left, right).
-
-    Attributes:
-        lean: trunk forward.
-        raise_side: arms from down (0) sideways to overhead (pi).
-        raise_front: arms from down (0) forward to overhead (pi); negative = behind.
-        elbow: bend of the elbows.
-        spread: legs from straight down outwards.
-        thigh: thighs forward.
-        knee: bend of the knees.
-        height: metres of the lower ankle above the floor.
-        ahead: metres travelled forward.
-    """
-
-    lean: Floats
-    raise_side: Floats
-    raise_front: Floats
-    elbow: Floats
-    spread: Floats
-    thigh: Floats
-    knee: Floats
-    height: Floats
-    ahead: Floats
-
-
-def _side(values: Floats, side: int) -> Floats:
-    return values[:, side] if values.ndim == 2 else values
-
-
-def _limb(sideways: Floats, forward: Floats, sign: float) -> Floats:
-    """Unit vectors `[T, 3]` of a limb: turned outwards by `sideways` in the frontal plane, forward
-    in the sagittal."""
-    x = sign * np.sin(sideways)
-    return np.stack(
-        [x, -np.cos(sideways) * np.cos(forward), np.cos(sideways) * np.sin(forward)], axis=-1
-    )
-
-
-def pose(bones: Bones, angles: Angles) -> Floats:
-    """`[T, 17, 3]` in metres: facing the camera (Z), left shoulder at +X, standing on Y = 0."""
-    frames = len(angles.lean)
-    out = np.zeros((frames, 17, 3))
-    up = np.stack([np.zeros(frames), np.cos(angles.lean), np.sin(angles.lean)], axis=-1)
-    for side, (shoulder, elbow, wrist, hip, knee, ankle, sign) in enumerate(_CHAINS):
-        across = np.array([sign, 0, 0])
-        out[:, shoulder] = bones.trunk * up + bones.shoulder * across
-        out[:, hip] = bones.hip * across
-        raised, front = _side(angles.raise_side, side), _side(angles.raise_front, side)
-        bend, spread = _side(angles.elbow, side), _side(angles.spread, side)
-        out[:, elbow] = out[:, shoulder] + bones.upper_arm * _limb(raised, front, sign)
-        inwards = np.where(raised > 0.3, bend, 0)
-        out[:, wrist] = out[:, elbow] + bones.forearm * _limb(
-            raised + inwards, front + bend - inwards, sign
-        )
-        out[:, knee] = out[:, hip] + bones.thigh * _limb(spread, _side(angles.thigh, side), sign)
-        folded = _side(angles.thigh, side) - _side(angles.knee, side)
-        out[:, ankle] = out[:, knee] + bones.shin * _limb(spread, folded, sign)
-    out[:, 0] = (bones.trunk + bones.neck) * up
-    out[..., 1] += (angles.height - out[:, [15, 16], 1].min(axis=1))[:, None]
-    out[..., 2] += angles.ahead[:, None]
-    return out.astype(np.float32)
-
-
-def _still(frames: int, value: float = 0.0) -> Floats:
-    return np.full(frames, value, np.float32)
 
 
 def jumping_jacks(bones: Bones, rng: Rng) -> Floats:
@@ -146,15 +42,15 @@ def jumping_jacks(bones: Bones, rng: Rng) -> Floats:
     return pose(
         bones,
         Angles(
-            lean=_still(frames, rng.normal(0.03, 0.05)),
+            lean=still(frames, rng.normal(0.03, 0.05)),
             raise_side=low + (high - low) * arms,
-            raise_front=_still(frames, rng.normal(0.1, 0.12)),
+            raise_front=still(frames, rng.normal(0.1, 0.12)),
             elbow=np.radians(rng.uniform(0, 35)) * (0.4 + 0.6 * arms),
             spread=np.radians(rng.uniform(0, 5)) + np.radians(rng.uniform(10, 32)) * legs,
             thigh=bent * 0.5,
             knee=bent,
             height=rng.uniform(0.01, 0.12) * bounce,
-            ahead=_still(frames),
+            ahead=still(frames),
         ),
     )
 
@@ -169,7 +65,7 @@ def jump(bones: Bones, rng: Rng) -> Floats:
     keys = np.cumsum([0, stand, crouch, push, flight / 2, flight / 2, land, rise])
     time = np.arange(0, keys[-1], 1 / FPS)
     frames, start = len(time), keys[3]
-    swing, tuck, dive = rng.uniform(0.8, 2.9), rng.uniform(0, 1.2), float(rng.random() < 0.15)
+    swing, tuck, dive = rng.uniform(0.8, 3.0), rng.uniform(0, 1.2), float(rng.random() < 0.25)
 
     def track(*values: float) -> Floats:
         at = np.clip(np.searchsorted(keys, time, side="right") - 1, 0, len(keys) - 2)
@@ -186,12 +82,12 @@ def jump(bones: Bones, rng: Rng) -> Floats:
             lean=track(
                 0.05, 0.05, lean, 0.1 + 0.8 * dive, 0.15 + 1.2 * dive, 0.3 + 0.9 * dive, lean, 0.1
             ),
-            raise_side=_still(frames, rng.uniform(0, 0.25)),
+            raise_side=still(frames, rng.uniform(0, 0.25)),
             raise_front=track(
                 0.1, 0.1, -rng.uniform(0, 1.0), swing, swing * rng.uniform(0.7, 1.1), 0.9, 0.6, 0.1
             ),
             elbow=track(0.2, 0.2, 0.4, 0.3, 0.3, 0.4, 0.5, 0.2) * rng.uniform(0.3, 2),
-            spread=_still(frames, rng.uniform(0, 0.12)),
+            spread=still(frames, rng.uniform(0, 0.12)),
             thigh=track(0.05, 0.05, 0.8 * deep, 0.0, 0.6 * tuck, 0.4 * deep, 0.75 * deep, 0.1),
             knee=knee,
             height=(_G * flight**2 / 8 * 4 * air * (1 - air)).astype(np.float32),
@@ -272,11 +168,11 @@ def walk_or_run(bones: Bones, kind: str, rng: Rng) -> Floats:
     return pose(
         bones,
         Angles(
-            lean=_still(len(time), float(np.radians(rng.uniform(*gait.lean)))),
-            raise_side=_still(len(time), rng.uniform(0.03, 0.25)),
+            lean=still(len(time), float(np.radians(rng.uniform(*gait.lean)))),
+            raise_side=still(len(time), rng.uniform(0.03, 0.25)),
             raise_front=arm + rng.normal(0, 0.08),
             elbow=elbow,
-            spread=_still(len(time), rng.uniform(-0.02, 0.06)),
+            spread=still(len(time), rng.uniform(-0.02, 0.06)),
             thigh=thigh,
             knee=knee,
             height=rng.uniform(*gait.flight_m) * _bump((2 * phase[:, 0]) % 1.0, 0.85, 0.2),
@@ -292,9 +188,22 @@ def synthetic_clip(kind: str, people: list[Clip], rng: Rng) -> Clip:
     return Clip(points, OF_RAW["synthetic", kind], "synthetic", kind, FPS, person.subject)
 
 
+def jump_with_run_up(bones: Bones, rng: Rng) -> Floats:
+    """A jump; two in five come out of a few steps, as off a kerb or an edge."""
+    jumped = jump(bones, rng)
+    if rng.random() >= 0.4:
+        return jumped
+    steps = walk_or_run(bones, "walk" if rng.random() < 0.6 else "run", rng)
+    steps = steps[: int(rng.uniform(0.3, 0.7) * FPS)]
+    jumped = jumped + (steps[-1, [11, 12]] - jumped[0, [11, 12]]).mean(axis=0) * [1, 0, 1]
+    share = np.linspace(0, 1, 6)[1:-1, None, None]
+    bridge = steps[-1] * (1 - share) + jumped[0] * share
+    return np.concatenate([steps, bridge, jumped]).astype(np.float32)
+
+
 MAKERS: dict[str, Callable[[Bones, Rng], Floats]] = {
     "jumping jack": jumping_jacks,
-    "jump": jump,
+    "jump": jump_with_run_up,
     "walk": lambda bones, rng: walk_or_run(bones, "walk", rng),
     "run": lambda bones, rng: walk_or_run(bones, "run", rng),
 }
