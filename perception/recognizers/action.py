@@ -116,8 +116,8 @@ class ActionRecognizer:
 
     @property
     def source(self) -> Source:
-        """Pins the checkpoints, the labels' temperature and the settings."""
-        settings = {**asdict(self.options), "temperature": self.classifier.labels.temperature}
+        """Pins the checkpoints, the labels with their temperature, and the settings."""
+        settings = {**asdict(self.options), "labels": self.classifier.labels.digest}
         return Source(
             name=KIND,
             version=VERSION,

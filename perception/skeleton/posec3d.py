@@ -5,6 +5,7 @@ PoseC3D: Duan et al., *Revisiting Skeleton-based Action Recognition*, CVPR 2022.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,6 +70,12 @@ class ActionLabels:
             raise WeightsError(
                 f"{str(path)!r} is not a labels file of PoseC3D ({detail})."
             ) from None
+
+    @property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that change with any of the above."""
+        fields = (self.names, self.phrases, self.none, self.groups.tolist(), self.temperature)
+        return hashlib.sha256(json.dumps(fields).encode()).hexdigest()[:12]
 
     def probabilities(self, logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Softmax with the temperature, summed over the outputs of each label.

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from perception.cue import Cue, Span, Status, VideoInfo
+from perception.cue import Cue, Source, Span, Status, VideoInfo
 from perception.errors import BadInput
 from perception.recognizer import Frame
 from perception.recognizers.action import ActionRecognizer, Options
@@ -261,6 +261,16 @@ def test_nobody_is_no_signal() -> None:
     cues, status = recognise(lambda t: [])
     assert cues == ()
     assert status is Status.NO_SIGNAL
+
+
+def test_the_source_pins_labels_and_settings() -> None:
+    def source(options: Options) -> Source:
+        estimator = ScriptedEstimator(lambda t: [])
+        return ActionRecognizer(options, estimator, ScriptedClassifier()).source
+
+    assert source(Options()) == source(Options())
+    assert source(Options()) != source(Options(window_s=3))
+    assert source(Options()).settings["labels"] == LABELS.digest
 
 
 @pytest.mark.parametrize("wrong", [{"window_s": 0}, {"top": 0}, {"least_confidence": 1.5}])

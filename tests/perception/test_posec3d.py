@@ -69,6 +69,14 @@ def test_merged_outputs_add_up_after_the_temperature(tmp_path: Path) -> None:
     assert [name for name, _ in labels.top(got, 2)] == ["swipe", "sit"]
 
 
+def test_the_digest_follows_phrases_and_temperature(tmp_path: Path) -> None:
+    digest = read(tmp_path)[0].digest
+    assert read(tmp_path)[0].digest == digest
+    assert read(tmp_path, temperature=1.9)[0].digest != digest
+    renamed = {**DOCUMENT["labels"], "sit": {"phrase": "takes a seat", "classes": ["sit"]}}
+    assert read(tmp_path, labels=renamed)[0].digest != digest
+
+
 def test_huge_logits_stay_finite(tmp_path: Path) -> None:
     labels, _ = read(tmp_path)
     assert labels.probabilities(np.array([5000, 0, 0, -5000], np.float32)).tolist() == [1, 0, 0]
