@@ -15,7 +15,14 @@ from typing import Any, BinaryIO
 
 from perception.errors import BadInput, UnreadableVideo
 
-__all__ = ["choose_stream", "nothing_to_decode", "open_container", "open_file", "reason"]
+__all__ = [
+    "choose_stream",
+    "nothing_to_decode",
+    "open_container",
+    "open_file",
+    "reason",
+    "undecodable_kinds",
+]
 
 CONTAINERS = (
     "aac,ac3,aiff,amr,amrnb,amrwb,apng,asf,au,av1,avi,bmp_pipe,caf,dts,dv,eac3,flac,flv,gif,gxf,"
@@ -99,16 +106,25 @@ def choose_stream(container: Any, kind: str) -> Any:
     return streams[0] if streams else None
 
 
+def undecodable_kinds(container: Any) -> list[str]:
+    """Of "video" and "audio", those that are there in codecs only that have no decoder here."""
+    return [
+        kind
+        for kind in ("video", "audio")
+        if choose_stream(container, kind) is None
+        and any(s.type == kind and s.codec_context is None for s in container.streams)
+    ]
+
+
 def nothing_to_decode(path: Path, container: Any) -> str:
     """The sentence for a container without a stream that can be decoded."""
-    kinds = sorted({str(stream.type) for stream in container.streams})
-    unknown = [kind for kind in ("video", "audio") if kind in kinds]
     what = f"{str(path)!r} is a {container.format.name} file"
-    if any(stream.codec_context is None for stream in container.streams) and unknown:
+    if kinds := undecodable_kinds(container):
         return (
-            f"{what} whose {' and '.join(unknown)} codec this build of FFmpeg cannot decode; "
+            f"{what} whose {' and '.join(kinds)} codec this build of FFmpeg cannot decode; "
             f"convert it, for instance to H.264 and AAC."
         )
+    kinds = sorted({str(stream.type) for stream in container.streams})
     return f"{what} without video and sound (it holds: {', '.join(kinds) or 'nothing'})."
 
 

@@ -93,7 +93,7 @@ def probe(path: Path, on_progress: Callable[[int, int], None] | None = None) -> 
 
 def _first_frames(media: Media) -> tuple[object | None, object | None]:
     found: dict[int, object] = {}
-    failed = {stream.index: 0 for stream in (media.video, media.audio) if stream is not None}
+    failed = {part.index: 0 for part in media.streams}
     for packet in media.packets():
         index = packet.stream.index
         if index in found or failed[index] >= UNDECODABLE_PACKETS:
@@ -103,8 +103,8 @@ def _first_frames(media: Media) -> tuple[object | None, object | None]:
         failed[index] += 1
         if all(i in found or failed[i] >= UNDECODABLE_PACKETS for i in failed):
             break
-    for part in (media.video, media.audio):
-        if part is not None and part.index not in found:
+    for part in media.streams:
+        if part.index not in found:
             for frame in media.decode(part, None):
                 found.setdefault(part.index, frame)
     picture, sound = (

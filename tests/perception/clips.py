@@ -95,6 +95,7 @@ def write_clip(
     sound_start_s: float = 0.0,
     sound_codec: str = "aac",
     sound_gap_s: tuple[float, float] = (0.0, 0.0),
+    title: str = "",
     container: str | None = None,
     container_options: dict[str, str] | None = None,
 ) -> Path:
@@ -107,6 +108,7 @@ def write_clip(
         times_s: one for each picture, ascending; the last is shown for 1 / ``rate_hz``.
         start_s: added to the times of pictures and sound alike.
         pixel_aspect: width of a pixel over its height.
+        title: of the file.
         sound: float32 [n], mono, or [channels, n].
         sound_start_s: time of its first sample.
         sound_gap_s: (when, how long): samples after the first instant are stamped later by the
@@ -115,6 +117,8 @@ def write_clip(
     if times_s is None:
         times_s = [number / rate_hz for number in range(len(pictures))]
     with av.open(str(path), "w", format=container, options=container_options or {}) as file:
+        if title:
+            file.metadata["title"] = title
         coders = []
         if pictures:
             video = file.add_stream(codec, rate=Fraction(rate_hz).limit_denominator(1001))

@@ -217,6 +217,13 @@ class TestFramesAt:
         frames = video.frames_at(path, [-1.0, 0.5, 99.0])
         assert [number_in(frame.rgb) for frame in frames] == [3, 3, 7]
 
+    @pytest.mark.parametrize("suffix", ["mp4", "mkv", "ts", "avi"])
+    def test_far_behind_the_end_are_the_last(self, tmp_path: Path, suffix: str) -> None:
+        path = write_clip(
+            tmp_path / f"short.{suffix}", [numbered(n) for n in range(20)], codec="mpeg4", ticks=10
+        )
+        assert [number_in(frame.rgb) for frame in video.frames_at(path, [500.0])] == [19]
+
     def test_far_apart_are_the_same_as_near(self, tmp_path: Path) -> None:
         path = write_clip(
             tmp_path / "long.mp4", [numbered(n % 256) for n in range(600)], options={"g": "50"}
@@ -444,6 +451,42 @@ class TestSound:
             part, whole[round(5.25 * AUDIO_RATE_HZ) : round(7.5 * AUDIO_RATE_HZ)]
         )
 
+    @pytest.mark.parametrize(
+        ("suffix", "codec", "rate"),
+        [
+            ("mp4", "aac", 44_100),
+            ("ts", "aac", 48_000),
+            ("mkv", "libopus", 48_000),
+            ("mp3", "mp3", 44_100),
+        ],
+    )
+    def test_of_a_span_is_where_it_is_in_the_whole(
+        self, tmp_path: Path, suffix: str, codec: str, rate: int
+    ) -> None:
+        """A tone that rises lets no shift pass: 1 ms at 1 kHz is a whole period."""
+        times = np.arange(12 * rate) / rate
+        rising = 0.4 * np.sin(2 * np.pi * (200 * times + 40 * times**2))
+        path = write_clip(
+            tmp_path / f"rising.{suffix}",
+            [] if suffix == "mp3" else [numbered(n) for n in range(120)],
+            start_s=1.0,
+            sound=rising.astype(np.float32),
+            sound_codec=codec,
+            sound_rate=rate,
+        )
+        whole = video.waveform(path)
+        part = video.waveform(path, Span(5.25, 7.5))
+        assert len(part) == pytest.approx(2.25 * AUDIO_RATE_HZ, abs=1)
+        begin = round(5.25 * AUDIO_RATE_HZ)
+        shifts = range(-40, 41)
+        inner = part[100:-100]
+        errors = [
+            float(np.abs(whole[begin + 100 + shift :][: len(inner)] - inner).mean())
+            for shift in shifts
+        ]
+        assert abs(shifts[int(np.argmin(errors))]) <= 1
+        assert min(errors) < 0.05
+
     def test_comes_in_chunks_of_two_seconds(self, clip: Path, tmp_path: Path) -> None:
         path = write_clip(tmp_path / "five.wav", sound=tone(5.0), sound_codec="pcm_s16le")
         lengths = [
@@ -639,6 +682,14 @@ class TestUnusual:
         info = video.probe(path)
         assert (info.has_video, info.has_audio) == (False, True)
         assert len(video.waveform(path)) > 30_000
+        notices: list[str] = []
+        list(video.stream(path, info, [Needs(5, audio=True)], None, notices.append))
+        assert notices == ["This build of FFmpeg cannot decode the video of the file."]
+
+    def test_tags_in_another_encoding(self, tmp_path: Path) -> None:
+        path = write_clip(tmp_path / "tagged.mkv", [clips.plain()] * 3, title="TITLE")
+        path.write_bytes(path.read_bytes().replace(b"\x85TITLE", b"\x85T\xcfTL\xc9"))
+        assert video.probe(path).has_video
 
     def test_cover_art_is_no_video(self, tmp_path: Path) -> None:
         path = clips.write_cover_art(tmp_path / "song.m4a", tone(1.0), numbered(3))
