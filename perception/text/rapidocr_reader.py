@@ -1,0 +1,130 @@
+"""RapidOCR with the PP-OCRv6 small models that its wheel carries, on ONNX Runtime."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import logging
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from perception.errors import UnsupportedPlatform
+from perception.text.reading import Corners
+
+__all__ = ["PACKAGE", "RapidOcrReader", "models_sha256", "package_version"]
+
+PACKAGE = "rapidocr"
+
+_MODELS = ("PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx")
+"""Finds lines; reads lines."""
+
+
+def package_version() -> str:
+    """``rapidocr VERSION``, or that it is not installed."""
+    try:
+        return f"{PACKAGE} {version(PACKAGE)}"
+    except PackageNotFoundError:
+        return f"{PACKAGE} not installed"
+
+
+def models_sha256() -> str:
+    """sha256 of the models' files, joined by ``+``; empty when they are not there.
+
+    Reads 31 MB once per process (0.1 s), without importing RapidOCR.
+    """
+    return "+".join(
+        _sha256(path, path.stat().st_mtime_ns) for path in _model_paths() if path.is_file()
+    )
+
+
+def _model_paths() -> tuple[Path, ...]:
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        return ()
+    return tuple(Path(spec.origin).parent / "models" / name for name in _MODELS)
+
+
+@functools.cache
+def _sha256(path: Path, changed_ns: int) -> str:  # noqa: ARG001 - a changed file is hashed anew
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class RapidOcrReader:
+    """Finds and reads lines of text.
+
+    Args:
+        detection_side_px: lines are looked for in the picture scaled down to this longer side.
+        threads: CPU threads of ONNX Runtime.
+
+    Raises:
+        UnsupportedPlatform: RapidOCR or ONNX Runtime cannot be imported, or a model is missing.
+    """
+
+    def __init__(self, detection_side_px: int, threads: int) -> None:
+        paths = _model_paths()
+        try:
+            from rapidocr import RapidOCR
+            from rapidocr.ch_ppocr_rec import TextRecInput
+        except (ImportError, OSError) as error:
+            raise _unusable(f"cannot be imported here ({error})") from error
+        if missing := [path.name for path in paths if not path.is_file()]:
+            raise _unusable(f"lacks its model {missing[0]}")
+        logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
+        self._input = TextRecInput
+        self._engine: Any = RapidOCR(
+            params={
+                "Global.log_level": "critical",
+                "Global.use_preprocess_img": False,
+                "Global.text_score": 0.0,
+                "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+                "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+                "Det.model_path": str(paths[0]),
+                "Det.limit_type": "max",
+                "Det.limit_side_len": detection_side_px,
+                "Rec.model_path": str(paths[1]),
+            }
+        )
+
+    def find(self, rgb: npt.NDArray[np.uint8]) -> list[Corners]:
+        """The lines of text in uint8 [height, width, 3], in reading order."""
+        if min(rgb.shape[:2]) < _SMALLEST_PX:
+            return []
+        found = self._engine(_bgr(rgb), use_det=True, use_cls=False, use_rec=False)
+        boxes = getattr(found, "boxes", None)
+        return [] if boxes is None else [np.asarray(box, np.float32) for box in boxes]
+
+    def read(self, rgb: npt.NDArray[np.uint8], corners: Corners) -> tuple[str, float]:
+        """The text of one line ("" when none) and the confidence in [0, 1]."""
+        from rapidocr.utils.process_img import get_rotate_crop_image
+
+        crop = get_rotate_crop_image(_bgr(rgb), corners.copy())
+        if min(crop.shape[:2]) < 1:
+            return "", 0.0
+        result = self._engine(
+            np.ascontiguousarray(crop), use_det=False, use_cls=False, use_rec=True
+        )
+        if not result.txts:
+            return "", 0.0
+        return str(result.txts[0]).strip(), min(1.0, max(0.0, float(result.scores[0])))
+
+
+_SMALLEST_PX = 16
+"""The detector's grid is 32 pixels: it sees nothing in a picture of half of that."""
+
+
+def _bgr(rgb: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(rgb[:, :, ::-1])
+
+
+def _unusable(why: str) -> UnsupportedPlatform:
+    return UnsupportedPlatform(
+        f"Reading screen text needs the package {PACKAGE} (3.10 or later, with onnxruntime and "
+        f"OpenCV), which {why}. Install it with: pip install --force-reinstall {PACKAGE}, or leave "
+        f"screen text out (--only action --only speech)."
+    )
