@@ -74,8 +74,9 @@ def fetch_files(wanted: Sequence[Wanted], folder: Path, on_progress: OnProgress)
                 reasons[item].append(f"{tried[item].where}: {reason}")
             pending = [item for item in pending if item in failures or item not in tried]
             if not pending:
-                return
-    raise WeightsError(_report(pending, reasons))
+                break
+    if pending:
+        raise WeightsError(_report(pending, reasons))
 
 
 @contextlib.contextmanager
@@ -127,9 +128,14 @@ def _outcomes(
     stop = threading.Event()
 
     def run(download: Download) -> Path | SourceFailed:
+        last = (-1, 0)
+
         def report(received: int, total: int) -> None:
-            with tell:
-                on_progress(download.label, received, total)
+            nonlocal last
+            if (received, total) != last:
+                last = (received, total)
+                with tell:
+                    on_progress(download.label, received, total)
 
         report(0, download.size)
         try:
