@@ -83,7 +83,8 @@ class Media:
         self._last_end_s = 0.0
         self._open()
         self.start = self._first_instant()
-        self.video_size = self._video_size()
+        size = self.video and self.video.codec_context
+        self.video_size = (size.width, size.height) if size else (0, 0)
 
     def __enter__(self) -> Self:
         return self
@@ -144,11 +145,6 @@ class Media:
             packets = itertools.islice(self._container.demux(*self.streams), FIRST_PACKETS)
             return [packet for packet in packets if packet.pts is not None]
         return []
-
-    def _video_size(self) -> tuple[int, int]:
-        if self.video is None:
-            return 0, 0
-        return self.video.codec_context.width, self.video.codec_context.height
 
     @property
     def header_duration_s(self) -> float | None:
