@@ -22,6 +22,7 @@ _STORAGE_ERRORS = {
     errno.EIO,
     errno.EISDIR,
     errno.ENAMETOOLONG,
+    errno.ENOENT,
     errno.ENOSPC,
     errno.ENOTDIR,
     errno.EPERM,

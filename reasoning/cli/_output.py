@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -124,8 +125,8 @@ def _seconds(text: str, option: str) -> float:
 
 @contextlib.contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """A bar with an estimate on stderr while the block perceives; None when ``quiet``."""
-    if quiet:
+    """A bar with an estimate while the block perceives; None when quiet or not on a terminal."""
+    if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -152,8 +153,8 @@ def progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
 
 @contextlib.contextmanager
 def working(what: str, quiet: bool) -> Iterator[None]:
-    """A spinner on stderr while the block works, where stderr is a terminal and not ``quiet``."""
-    if quiet:
+    """A spinner while the block works, unless ``quiet`` or not on a terminal."""
+    if quiet or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console

@@ -1,0 +1,279 @@
+"""The command as a user meets it: results on stdout, exit codes, one sentence for every mistake."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perception.cue import CueTimeline, Status
+from reasoning.cli import main
+from tests.perception import clips
+
+EARS_AND_EYES = "recognizers: {screen_text: {}, speech: {}}\nvideollm: scripted\n"
+NOTHING = (
+    "recognizers: {}\nvideollm: scripted\n"
+    "videollms: {scripted: {rules: [{pattern: answer, reply: A rope.}]}}\n"
+)
+
+
+@dataclass
+class Ran:
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def command(*arguments: str) -> Ran:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.out + printed.err
+        return Ran(int(ended.value.code or 0), printed.out, printed.err)
+
+    return command
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Callable[[str], str]:
+    def write(text: str) -> str:
+        path = tmp_path / "settings.yaml"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    return clips.write_clip(tmp_path / "clip.mp4", clips.moving_square(20), sound=clips.tone(2.0))
+
+
+def test_ask_answers_and_leaves_timeline_and_page(
+    run: Run, config: Callable[[str], str], clip: Path, tmp_path: Path
+) -> None:
+    ran = run("ask", str(clip), "What is it?", "--config", config(NOTHING), "--out", "results")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[0] == "A rope."
+    assert "was given no cues" in ran.out
+    written = sorted(path.name for path in (tmp_path / "results").iterdir())
+    assert written == ["clip.cues.json", "clip.html"]
+    assert CueTimeline.read(tmp_path / "results" / "clip.cues.json").video.name == "clip.mp4"
+    assert "A rope." in (tmp_path / "results" / "clip.html").read_text()
+
+
+def test_ask_prints_one_json_document(run: Run, config: Callable[[str], str], clip: Path) -> None:
+    ran = run("ask", str(clip), "What is it?", "--config", config(NOTHING), "--json", "--quiet")
+    document = json.loads(ran.out)
+    assert document["answer"]["text"] == "A rope."
+    assert document["answer"]["sees_video"] is False
+    assert document["rests_on"] == []
+    assert "What is it?" in document["prompt"]
+    assert [Path(file).name for file in document["files"]] == ["clip.cues.json", "clip.html"]
+
+
+def test_ask_without_an_answer_exits_with_1_and_keeps_what_was_perceived(
+    run: Run, config: Callable[[str], str], clip: Path, tmp_path: Path
+) -> None:
+    failing = (
+        "recognizers: {}\nvideollm: scripted\nvideollms: {scripted: {rules: [{failure: refused}]}}"
+    )
+    ran = run("ask", str(clip), "What is it?", "--config", config(failing))
+    assert ran.code == 1
+    assert "No answer (refused)" in ran.err
+    assert (tmp_path / "clip.cues.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ask", "clip.mp4", "  "], "The question is empty"),
+        (["ask", "clip.mp4", "Q?", "--option", "one"], "at least two options"),
+        (["ask", "clip.mp4", "Q?", "--option", "a", "--option", "a"], "repeat each other"),
+        (["ask", "clip.mp4", "Q?", "--from", "soon"], "--from takes seconds or H:MM:SS"),
+        (["ask", "clip.mp4", "Q?", "--from", "1:75"], "--from takes seconds or H:MM:SS"),
+        (["ask", "clip.mp4", "Q?", "--from", "2", "--to", "1"], "--to 1 is not after --from 2"),
+        (["ask", "clip.mp4", "Q?", "--from", "1:00:00"], "lasts 2."),
+        (["ask", "clip.mp4", "Q?", "--only", "actoin"], "Did you mean 'action'?"),
+        (["ask", "clip.mp4", "Q?", "--set", "fusion.polices=[]"], "Did you mean 'policies'?"),
+        (["ask", "clip.mp4", "Q?", "--base-url", "localhost:8000"], "give an http address"),
+        (["ask", "missing.mp4", "Q?"], "There is no file 'missing.mp4'"),
+        (["perceive", "."], "'.'"),
+        (["fuse", "clip.mp4", "Q?"], "Cannot read the timeline"),
+        (["fuse", "missing.cues.json", "Q?"], "Cannot read the timeline"),
+        (["inspect", "missing.cues.json"], "Cannot read the timeline"),
+        (["cache", "--older-than", "30d"], "--older-than goes with --prune"),
+        (["cache", "--prune", "--older-than", "long"], "takes a number and m, h, d or w"),
+        (["checkpoints", "path", "wisper_base"], "Did you mean 'whisper_base'?"),
+        (["perceiv", "clip.mp4"], "Did you mean 'perceive'?"),
+        (["ask", "clip.mp4"], "Missing argument"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2(
+    run: Run, clip: Path, arguments: list[str], said: str
+) -> None:
+    ran = run(*arguments)
+    assert ran.code == 2
+    assert said in ran.err
+    assert ran.out == ""
+
+
+def text_file(path: Path) -> None:
+    path.write_text("This is no video.\n" * 100)
+
+
+def truncated(path: Path) -> None:
+    whole = clips.write_clip(path.with_name("whole.mp4"), clips.moving_square(20)).read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    "make", [text_file, truncated, folder, Path.touch], ids=["text", "truncated", "folder", "empty"]
+)
+def test_what_is_no_video_is_one_sentence(
+    run: Run, config: Callable[[str], str], tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "video.mp4")
+    ran = run("perceive", "video.mp4", "--config", config(EARS_AND_EYES), "--quiet")
+    assert ran.code == 2
+    assert ran.err.startswith("Error: ")
+    assert ran.err.count("\n") == 1
+    assert "video.mp4" in ran.err
+    assert not list(tmp_path.glob("*.json"))
+
+
+def still(path: Path) -> None:
+    clips.write_clip(path, [clips.plain()] * 3)
+
+
+def one_pixel(path: Path) -> None:
+    picture = np.zeros((1, 1, 3), np.uint8)
+    clips.write_clip(path, [picture] * 5, codec="ffv1", pix_fmt="bgr0", container="matroska")
+
+
+def sound_only(path: Path) -> None:
+    clips.write_clip(path, sound=clips.tone(1.0))
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize(
+    "name", ["-x 😀.mp4", "with spaces.mp4", "sample", "percent%20#?.mp4", "новый фильм.mp4"]
+)
+@pytest.mark.parametrize("make", [still, one_pixel, sound_only])
+def test_odd_names_and_odd_contents_give_empty_tracks(
+    run: Run,
+    config: Callable[[str], str],
+    tmp_path: Path,
+    name: str,
+    make: Callable[[Path], None],
+) -> None:
+    made = tmp_path / "made.mp4"
+    make(made)
+    made.rename(tmp_path / name)
+    ran = run("inspect", "--no-open", "--config", config(EARS_AND_EYES), "--quiet", "--", name)
+    assert (ran.code, ran.err) == (0, "")
+    stem = Path(name).stem
+    timeline = CueTimeline.read(tmp_path / f"{stem}.cues.json")
+    assert [track.status for track in timeline.tracks] == [Status.NO_SIGNAL, Status.NO_SIGNAL]
+    assert [track.cues for track in timeline.tracks] == [(), ()]
+    assert (tmp_path / f"{stem}.html").is_file()
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+from reasoning.cli import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of files")
+def test_a_disk_that_takes_no_more_is_one_sentence_and_leaves_nothing(
+    clip: Path, config: Callable[[str], str], tmp_path: Path
+) -> None:
+    command = ["perceive", str(clip), "--config", config(NOTHING), "--out", str(tmp_path / "out")]
+    ran = subprocess.run(
+        [sys.executable, "-c", LIMITED, *command], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("Error: Cannot write")
+    assert ran.stderr.count("\n") == 1
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_cache_that_is_no_folder_is_one_sentence(
+    run: Run, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("CUELIGHT_CACHE", str(tmp_path / "file"))
+    ran = run("perceive", str(clip), "--only", "action", "--quiet")
+    assert ran.code == 2
+    assert "Set CUELIGHT_CACHE" in ran.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["ask", "--help"],
+        ["checkpoints", "--help"],
+        ["checkpoints", "fetch", "-h"],
+        ["--version"],
+    ],
+    ids=" ".join,
+)
+def test_help_is_there(run: Run, arguments: list[str]) -> None:
+    ran = run(*arguments)
+    assert ran.code == 0
+    assert ran.out.strip()
+
+
+def test_every_command_has_help_json_and_quiet(run: Run) -> None:
+    from perception import plugins
+
+    for name in plugins.names("reasoning.cli"):
+        shown = run(name, "--help").out
+        if name == "checkpoints":
+            shown = run(name, "fetch", "--help").out
+        assert "--json" in shown, name
+        assert "--quiet" in shown, name
+
+
+def test_doctor_reports_as_json(run: Run) -> None:
+    findings = json.loads(run("doctor", "--json").out)
+    jobs = {finding["job"] for finding in findings}
+    assert {"machine", "video", "pose", "action", "screen text", "speech", "reasoning"} <= jobs
+    assert all(finding["remedy"] for finding in findings if finding["level"] == "problem")
+
+
+def test_cache_counts_and_prunes(
+    run: Run, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUELIGHT_CACHE", str(tmp_path / "cache"))
+    assert json.loads(run("cache", "--json").out)["tracks"] == 0
+    track = tmp_path / "cache" / "tracks" / "ab.json"
+    track.parent.mkdir(parents=True)
+    track.write_bytes(b"x" * 1000)
+    assert json.loads(run("cache", "--json").out)["tracks_bytes"] == 1000
+    pruned = json.loads(run("cache", "--prune", "--json").out)
+    assert (pruned["removed_tracks"], pruned["tracks"]) == (1, 0)
+    assert not track.exists()
