@@ -90,9 +90,12 @@ def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -
         raise UnknownName("VideoLLM family", str(videollm), families)
     recognizers = raw.get("recognizers", dict.fromkeys(DEFAULT_RECOGNIZERS))
     models = {videollm: None} | _mapping(raw.get("videollms"), "videollms")
+    fusion = _typed(FusionOptions, raw.get("fusion"), "fusion")
+    for policy in fusion.policies:
+        plugins.take("fusion.policies", policy)
     return Config(
         recognizers=_plugins("perception.recognizers", recognizers, "recognizers"),
-        fusion=_typed(FusionOptions, raw.get("fusion"), "fusion"),
+        fusion=fusion,
         videollm=videollm,
         videollms=_plugins("reasoning.videollms", models, "videollms"),
         answer=_typed(AnswerOptions, raw.get("answer"), "answer"),

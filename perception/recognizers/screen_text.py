@@ -93,6 +93,11 @@ class ScreenTextRecognizer:
         return Needs(self.options.look_rate_hz, self.options.max_side_px)
 
     @property
+    def weights(self) -> tuple[str, ...]:
+        """None: the models come with the package."""
+        return ()
+
+    @property
     def source(self) -> Source:
         """Versions, models and settings."""
         settings = asdict(self.options)

@@ -93,6 +93,11 @@ class SpeechRecognizer:
         return Needs(audio=True)
 
     @property
+    def weights(self) -> tuple[str, ...]:
+        """The checkpoint of the options."""
+        return (self.options.checkpoint,)
+
+    @property
     def source(self) -> Source:
         """Versions, checkpoint and settings."""
         settings = asdict(self.options)
@@ -105,19 +110,21 @@ class SpeechRecognizer:
         )
 
     def start(self, video: VideoInfo) -> SpeechSession:
-        """Begin on a video; fetches the checkpoint if the video has sound.
+        """Begin on a video. Where nobody speaks, the checkpoint is neither fetched nor loaded.
 
         Raises:
-            WeightsError: the checkpoint cannot be had.
             UnsupportedPlatform: faster-whisper cannot be imported here.
         """
         if video.has_audio:
             faster_whisper_transcriber.require_package()
-            weights.path(self.options.checkpoint)
         return SpeechSession(self, video)
 
     def transcriber(self) -> Transcriber:
-        """The loaded model."""
+        """The loaded model.
+
+        Raises:
+            WeightsError: the checkpoint cannot be had.
+        """
         if self._transcriber is None:
             self._transcriber = faster_whisper_transcriber.FasterWhisperTranscriber(
                 weights.path(self.options.checkpoint),
@@ -145,7 +152,12 @@ class SpeechSession:
         self._end_s = 0.0
 
     def feed(self, batch: Batch) -> None:
-        """Take the next chunk of sound; pictures are ignored."""
+        """Take the next chunk of sound; pictures are ignored.
+
+        Raises:
+            WeightsError: somebody speaks and the checkpoint cannot be had.
+            UnknownName: somebody speaks and the checkpoint does not know the chosen language.
+        """
         if not isinstance(batch, AudioChunk) or len(batch.samples) == 0:
             return
         samples = np.nan_to_num(np.asarray(batch.samples, np.float32), posinf=0.0, neginf=0.0)

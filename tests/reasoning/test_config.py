@@ -16,8 +16,11 @@ from reasoning.config import Config, load, parse
 DEFAULT = shipped("configs") / "default.yaml"
 
 
-def test_an_empty_config_is_the_default_one() -> None:
-    assert load(DEFAULT) == parse("")
+def test_the_default_file_says_what_the_code_has() -> None:
+    config, empty = load(DEFAULT), parse("")
+    assert dataclasses.replace(config, videollms=empty.videollms) == empty
+    for options in config.videollms.values():
+        assert options == type(options)()
 
 
 def documented(options: Any) -> Any:
