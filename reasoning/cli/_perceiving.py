@@ -55,7 +55,8 @@ def tell_tracks(perception: Perception, files: Sequence[Path]) -> None:
     for track in perception.timeline.tracks:
         state = "" if track.status is Status.COMPLETE else f" ({track.status.replace('_', ' ')})"
         reused = ", from the cache" if track.kind in perception.cached else ""
-        typer.echo(f"{track.kind}: {len(track.cues)} cues{state}{reused}")
+        cues = "1 cue" if len(track.cues) == 1 else f"{len(track.cues)} cues"
+        typer.echo(f"{track.kind}: {cues}{state}{reused}")
         for note in track.notes:
             typer.echo(f"  {note}")
     for notice in perception.notices:

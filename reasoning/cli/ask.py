@@ -186,7 +186,8 @@ def _tell(result: Asked, perception: Perception, files: list[Path], quiet: bool)
     typer.echo(f"\n{result.cues.text or 'It was given no cues.'}")
     left_out = len(result.cues.selection.dropped)
     if left_out:
-        typer.echo(f"({left_out} cues were left out; the page says why.)")
+        cues = "1 cue was" if left_out == 1 else f"{left_out} cues were"
+        typer.echo(f"({cues} left out; the page says why.)")
     for track in perception.timeline.tracks:
         if track.status is not Status.COMPLETE:
             typer.echo(f"{track.kind}: {track.status.replace('_', ' ')}. {' '.join(track.notes)}")
