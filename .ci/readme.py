@@ -7,12 +7,11 @@ import re
 import sys
 from pathlib import Path
 
+BLOCK = re.compile(r"(<!-- needs: .+ -->\n)?^```(bash|python)\n(.*?)^```$", re.M | re.S)
+
 readme, script = map(Path, sys.argv[1:])
 lines = ["set -x"]
-text = readme.read_text(encoding="utf-8")
-for match in re.finditer(r"(<!-- needs: .+ -->\n)?^```(bash|python)\n(.*?)^```$", text, re.M | re.S):
-    skipped, language, body = match.groups()
-    if skipped:
-        continue
-    lines.append(body if language == "bash" else f"python - <<'PYTHON'\n{body}PYTHON")
+for skipped, language, body in BLOCK.findall(readme.read_text(encoding="utf-8")):
+    if not skipped:
+        lines.append(body if language == "bash" else f"python - <<'PYTHON'\n{body}PYTHON")
 script.write_text("\n".join(lines) + "\n", encoding="utf-8")

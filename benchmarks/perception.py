@@ -36,13 +36,13 @@ def main() -> None:
 
     fetch([name for recognizer in build_recognizers() for name in recognizer.weights])
     sample = compose()
-    rows = []
     with tempfile.TemporaryDirectory() as folder:
         long = Path(folder) / f"{LONG_S}s_{WIDTH}x{HEIGHT}.mp4"
         repeat(sample, long)
-        for clip in (sample, long):
-            for only in (*((name,) for name in DEFAULT_RECOGNIZERS), DEFAULT_RECOGNIZERS):
-                rows.append(measured(clip, only))
+        each = [(name,) for name in DEFAULT_RECOGNIZERS]
+        rows = [
+            measured(clip, only) for clip in (sample, long) for only in (*each, DEFAULT_RECOGNIZERS)
+        ]
     starts = {
         "import perception": started("import perception"),
         "import numpy": started("import numpy"),
