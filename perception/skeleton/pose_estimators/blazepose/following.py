@@ -18,15 +18,15 @@ from perception.skeleton.pose_estimators.blazepose.detector import (
 )
 from perception.skeleton.pose_estimators.blazepose.landmarks import Landmarker, Landmarks
 from perception.skeleton.pose_estimators.blazepose.region import Region
-from perception.skeleton.pose_estimators.blazepose.tiles import around
+from perception.skeleton.pose_estimators.blazepose.tiles import AROUND, around
 
 __all__ = ["Following"]
 
-MEMORY = 0.6
+MEMORY = 0.8
 """Weight of the past in a person's trust when the detector has looked there again."""
 
-LEAST_TRUST = 0.3
-"""Trust under which a person is given up; 0.95 falls below it when the detector has looked three
+LEAST_TRUST = 0.35
+"""Trust under which a person is given up; 0.95 falls below it when the detector has looked five
 times in a row and found nobody."""
 
 WITNESS_EVERY = 6
@@ -36,11 +36,11 @@ MAX_LOST = 5
 """Pictures in a row in which somebody may be lost and is looked for where he was expected."""
 
 FORESIGHT = 0.5
-"""Share of the last motion by which a region is moved on. With 1 a region overshoots people who stop
-(of two who hug one is lost), with 0 it loses people who leap."""
+"""Share of the last motion by which a region is moved on. With 1 it overshoots people who stop (of
+two who hug one is lost), with 0 it falls behind people who leap."""
 
 TILTED = np.pi / 3
-"""Rotation from which a newcomer needs ``tilted_score``: heaps of things are seen as lying people."""
+"""Rotation from which a newcomer needs ``tilted_score``: heaps of things look like lying people."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,6 +116,17 @@ class Following:
         least = self._options.keep_score
         return merged([d for window in windows for d in self._detector.detect(rgb, window, least)])
 
+    def _detect_near(
+        self, rgb: npt.NDArray[np.uint8], region: Region, least: float
+    ) -> list[Detection]:
+        """Who could be the person in ``region`` and scores ``least``, the nearest first."""
+        for share in AROUND:
+            found = merged(self._detector.detect(rgb, around(region, share), least))
+            near = [each for each in found if each.region.near(region)]
+            if near:
+                return sorted(near, key=lambda each: _distance(each.region, region))
+        return []
+
     def _look(self, rgb: npt.NDArray[np.uint8], region: Region) -> Landmarks | None:
         """The body in ``region``, or None when there is none."""
         body = self._landmarker.find(rgb, region)
@@ -143,12 +154,10 @@ class Following:
         body = self._look(rgb, person.body.region)
         if body is not None and body.region.near(person.body.region) and not _known(body, others):
             return person.seen(body)
-        detections = self._detect(rgb, [around(person.expected)])
-        for found in sorted(detections, key=lambda d: _distance(d.region, person.expected)):
-            if found.region.near(person.expected):
-                body = self._look(rgb, found.region)
-                if body is not None and not _known(body, others):
-                    return person.seen(body).witnessed(found.score)
+        for found in self._detect_near(rgb, person.expected, self._options.keep_score):
+            body = self._look(rgb, found.region)
+            if body is not None and not _known(body, others):
+                return person.seen(body).witnessed(found.score)
         return person.missed()
 
     def _witnessed(
@@ -161,8 +170,8 @@ class Following:
             if not person.lost:
                 hits = [d.score for d in detections if d.region.near(region)]
                 if not hits and person.alone >= WITNESS_EVERY:
-                    looked = self._detect(rgb, [around(region)])
-                    hits = [d.score for d in looked if d.region.near(region)] or [0.0]
+                    near = self._detect_near(rgb, region, self._options.keep_score)
+                    hits = [d.score for d in near] or [0.0]
                 person = person.witnessed(max(hits)) if hits else person
             if person.trust >= LEAST_TRUST:
                 out.append(person)
@@ -180,12 +189,11 @@ class Following:
             first = self._convincing(rgb, detection)
             if first is None or _known(first, self._people + new):
                 continue
-            for other in self._detect(rgb, [around(first.region)]):
-                if other.region.near(first.region):
-                    body = self._convincing(rgb, other)
-                    if body is not None and not _known(body, self._people + new):
-                        new.append(_Person(body, min(detection.score, other.score)))
-                        break
+            for other in self._detect_near(rgb, first.region, self._options.start_score):
+                body = self._convincing(rgb, other)
+                if body is not None and not _known(body, self._people + new):
+                    new.append(_Person(body, min(detection.score, other.score)))
+                    break
         return new
 
     def _convincing(self, rgb: npt.NDArray[np.uint8], detection: Detection) -> Landmarks | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +38,9 @@ class TfliteModel:
                 f"try: pip install ai-edge-litert"
             ) from None
         content = _pruned(path.read_bytes(), outputs)
-        self._interpreter = Interpreter(model_content=content, num_threads=threads)
-        self._interpreter.allocate_tensors()
+        with _no_native_log():
+            self._interpreter = Interpreter(model_content=content, num_threads=threads)
+            self._interpreter.allocate_tensors()
         self._input = self._interpreter.get_input_details()[0]["index"]
         details = self._interpreter.get_output_details()
         index_of = {tuple(int(n) for n in each["shape"][1:]): each["index"] for each in details}
@@ -52,6 +55,19 @@ class TfliteModel:
         self._interpreter.set_tensor(self._input, picture)
         self._interpreter.invoke()
         return [self._interpreter.get_tensor(index)[0] for index in self._outputs]
+
+
+@contextlib.contextmanager
+def _no_native_log() -> Iterator[None]:
+    """Keep the runtime's own "INFO: Created … delegate", which has no switch, off stderr."""
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _pruned(content: bytes, outputs: Sequence[tuple[int, ...]]) -> bytes:

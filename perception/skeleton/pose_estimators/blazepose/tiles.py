@@ -11,7 +11,7 @@ import math
 from perception.skeleton.pose_estimators.blazepose.detector import Window
 from perception.skeleton.pose_estimators.blazepose.region import Region
 
-__all__ = ["around", "sweep"]
+__all__ = ["AROUND", "around", "sweep"]
 
 
 OVERLAP = 0.5
@@ -51,7 +51,12 @@ def _starts(length: int, side: int, overlap: float) -> list[int]:
     return [round(step * (length - side) / steps) for step in range(steps + 1)]
 
 
-def around(region: Region, share: float = 1.5) -> Window:
+AROUND = (1.5, 2.2)
+"""Sides of the windows around a person, in sides of his region, in the order tried. Side views
+want the smaller one, people at the picture's edge the larger one."""
+
+
+def around(region: Region, share: float) -> Window:
     """The window of ``share`` times the region's side around its centre."""
     half = max(1, round(region.side * share / 2))
     x, y = round(region.x), round(region.y)
