@@ -44,7 +44,7 @@ LINE_SPAN = Span(2.6, 4.74)
 """From the first to the last audible instant of the line."""
 
 SIZE = (1280, 720)
-"""Width and height. The film's 1768×994 cost twice the decoding and find no person more."""
+"""Width and height. The film's 1768×994 cost twice the decoding, and the same people are found."""
 
 _LINE_STARTS_S = 2.6
 _AUDIO_RATE_HZ = 48_000
