@@ -62,7 +62,7 @@ def _no_native_log() -> Iterator[None]:
     """Keep the runtime's own "INFO: Created … delegate", which has no switch, off stderr."""
     kept = os.dup(2)
     try:
-        with open(os.devnull, "wb") as nowhere:
+        with Path(os.devnull).open("wb") as nowhere:
             os.dup2(nowhere.fileno(), 2)
         yield
     finally:
