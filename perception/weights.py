@@ -18,9 +18,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from perception.errors import StorageError, UnknownName, WeightsError
-from perception.fetching.manifest import Checkpoint, WeightFile, read_manifest
-from perception.fetching.run import OnProgress, Wanted, fetch_files
-from perception.fetching.source import CHUNK_BYTES, Download
+from perception.fetching.manifest import Checkpoint, Wanted, WeightFile, read_manifest
+from perception.fetching.source import CHUNK_BYTES, Download, OnProgress
 from perception.shipped import shipped
 
 __all__ = [
@@ -133,14 +132,12 @@ class Store:
     def fetch(
         self, names: Iterable[str] | None = None, on_progress: OnProgress = silent
     ) -> tuple[Path, ...]:
-        """Have ``names`` (the default checkpoints when None) in the cache; their locations.
-
-        Raises:
-            As ``path``.
-        """
+        """Have ``names`` (default checkpoints when None) in the cache; raises as ``path`` does."""
         chosen = self._chosen(names)
         if self._lacking(chosen):
             from filelock import FileLock
+
+            from perception.fetching.run import fetch_files
 
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)

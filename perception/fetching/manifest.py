@@ -16,7 +16,7 @@ from perception import plugins
 from perception.errors import BadInput, UnknownName
 from perception.fetching.source import Source
 
-__all__ = ["Checkpoint", "WeightFile", "read_manifest"]
+__all__ = ["Checkpoint", "Wanted", "WeightFile", "read_manifest"]
 
 SOURCES = "perception.fetching.sources"
 
@@ -72,6 +72,15 @@ class Checkpoint:
             return self.files[0].sha256
         lines = sorted(f"{file.sha256}  {file.name}\n" for file in self.files)
         return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A file to be had, and where to put it."""
+
+    checkpoint: str
+    file: WeightFile
+    target: Path
 
 
 @functools.lru_cache(maxsize=8)

@@ -8,36 +8,20 @@ import hashlib
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from perception.errors import StorageError, WeightsError
-from perception.fetching.manifest import WeightFile
-from perception.fetching.source import Download, Source, SourceFailed
+from perception.fetching.manifest import Wanted
+from perception.fetching.source import Download, OnProgress, Source, SourceFailed
 from perception.whole import whole_file
 
-__all__ = ["OnProgress", "Wanted", "fetch_files"]
-
-OnProgress = Callable[[str, int, int], None]
-"""Called with a download's label, the bytes received, and the bytes in all (0 = not known).
-
-Calls come from several threads, one at a time; the first of each download has 0 bytes received.
-"""
+__all__ = ["fetch_files"]
 
 _PARALLEL_DOWNLOADS = 4
 """Measured by ``cuelight checkpoints fetch`` with a cold cache on 2 cores: more gain nothing."""
 
 _SCRATCH = ".fetching-"
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A file to be had, and where to put it."""
-
-    checkpoint: str
-    file: WeightFile
-    target: Path
 
 
 def fetch_files(wanted: Sequence[Wanted], folder: Path, on_progress: OnProgress) -> None:

@@ -14,13 +14,20 @@ from typing import Protocol
 
 from perception.errors import WeightsError
 
-__all__ = ["CHUNK_BYTES", "Download", "Report", "Source", "SourceFailed"]
+__all__ = ["CHUNK_BYTES", "Download", "OnProgress", "Report", "Source", "SourceFailed"]
 
 CHUNK_BYTES = 1 << 20
 """Bytes held at a time while a file is copied or hashed."""
 
 Report = Callable[[int, int], None]
 """Takes the number of bytes received so far, and in all (0 = not known)."""
+
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with a download's label, the bytes received, and the bytes in all (0 = not known).
+
+Calls come from several threads, one at a time; the first of each download has 0 bytes received.
+"""
 
 
 class SourceFailed(WeightsError):
