@@ -18,10 +18,14 @@ from reasoning.cli import _output as output
 from reasoning.cli._fetching import fetching
 
 if TYPE_CHECKING:
+    from fusion.question import Question
     from fusion.selection import KeptCue
+    from perception.cue import CueTimeline
     from perception.perceive import Perception
-    from reasoning.ask import Asked
+    from reasoning.ask import Asked, Confirm
+    from reasoning.config import Config
     from reasoning.outgoing import Egress
+    from reasoning.videollm import VideoLLM
 
 
 def command(
@@ -69,14 +73,9 @@ def command(
     Leaves NAME.cues.json, NAME.traces.npz and NAME.html, the timeline page, in the --out folder.
     Exit code 1 when a track is partial or failed, or when the model gave no answer.
     """
-    from fusion.fuse import Tools, fuse
     from fusion.question import Question
-    from perception import weights
-    from reasoning.ask import ask
     from reasoning.cli._perceiving import perceive_video, save_perception
     from reasoning.config import build_videollm, load
-    from reasoning.sampling import sample_frames
-    from reasoning.viewer.page import write_page
 
     settings = load(config, [*(set or ()), *_model_settings(model, base_url)])
     asked = Question(question, tuple(option or ()), output.span_of(start, end))
@@ -84,35 +83,68 @@ def command(
     path = output.video_path(video, quiet)
     perception = perceive_video(path, settings, only or (), asked.span, force, quiet)
     stem = output.output_stem(out, path)
-    files = list(save_perception(perception, stem))
-    timeline = perception.timeline
-    if asked.span is not None:
-        whole = Span(0.0, timeline.video.duration_s)
-        asked = replace(asked, span=asked.span.clamped(whole))
-    with fetching(quiet) as on_fetch:
-        weights.fetch(llm.weights, on_fetch)
-    with output.working("thinking", quiet), contextlib.closing(llm):
-        prompt = fuse(timeline, asked, settings.fusion, Tools(llm.count_tokens)) if cues else None
-        result = ask(
-            asked,
-            prompt,
-            llm,
-            sample_frames(path, timeline.video, llm.sampling, asked.span),
-            timeline.video.duration_s,
-            max_new_tokens=settings.answer.max_new_tokens,
-            temperature=settings.answer.temperature,
-            seed=settings.answer.seed,
-            confirm=lambda sent: _agreed(sent, yes, max_cost, quiet),
-        )
-    files.append(stem.with_name(f"{stem.name}.html"))
-    write_page(
-        files[-1], timeline, video=path, question=asked, prompt=result.cues, answer=result.reply
-    )
+    files = [*save_perception(perception, stem), stem.with_name(f"{stem.name}.html")]
+
+    def confirm(sent: Egress) -> bool:
+        return _agreed(sent, yes, max_cost, quiet)
+
+    with contextlib.closing(llm):
+        result = _asked(asked, path, perception.timeline, llm, settings, cues, confirm, quiet)
+    _write_page(files[-1], perception.timeline, path, result)
     if json:
         output.emit(_document(result, perception, files))
     else:
         _tell(result, perception, files, quiet)
     return int(perception.is_partial or result.answer is None)
+
+
+def _asked(
+    question: Question,
+    path: Path,
+    timeline: CueTimeline,
+    llm: VideoLLM,
+    settings: Config,
+    with_cues: bool,
+    confirm: Confirm,
+    quiet: bool,
+) -> Asked:
+    """Fuse, sample the frames, ask."""
+    from fusion.fuse import Tools, fuse
+    from perception import weights
+    from reasoning.ask import ask
+    from reasoning.sampling import sample_frames
+
+    if question.span is not None:
+        whole = Span(0.0, timeline.video.duration_s)
+        question = replace(question, span=question.span.clamped(whole))
+    with fetching(quiet) as on_fetch:
+        weights.fetch(llm.weights, on_fetch)
+    with output.working("thinking", quiet):
+        tools = Tools(llm.count_tokens)
+        return ask(
+            question,
+            fuse(timeline, question, settings.fusion, tools) if with_cues else None,
+            llm,
+            sample_frames(path, timeline.video, llm.sampling, question.span),
+            timeline.video.duration_s,
+            max_new_tokens=settings.answer.max_new_tokens,
+            temperature=settings.answer.temperature,
+            seed=settings.answer.seed,
+            confirm=confirm,
+        )
+
+
+def _write_page(page: Path, timeline: CueTimeline, path: Path, result: Asked) -> None:
+    from reasoning.viewer.page import write_page
+
+    write_page(
+        page,
+        timeline,
+        video=path,
+        question=result.question,
+        prompt=result.cues,
+        answer=result.reply,
+    )
 
 
 def _model_settings(model: str | None, base_url: str | None) -> list[str]:

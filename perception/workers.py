@@ -1,0 +1,148 @@
+"""Recognizers at work on one decode, each in a thread of its own behind a short queue.
+
+The models release the GIL, so that two cores are used, and the pictures in memory stay a handful
+however long the video is.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from perception import video
+from perception.cue import CueTrack, Span, Status, VideoInfo
+from perception.errors import CuelightError
+from perception.recognizer import AudioChunk, Frame, Recognition, Recognizer, Session
+
+__all__ = ["Progress", "failed", "run"]
+
+_QUEUE_LENGTH = 16
+"""Frames that may wait for a recognizer; 16 pictures of 640×360 are 11 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
+
+    Args:
+        stage: what is being done, for a person.
+        done_s, total_s: seconds of video behind and in all.
+    """
+
+    stage: str
+    done_s: float
+    total_s: float
+
+
+class _Worker:
+    """One recognizer's session in a thread, fed through a bounded queue."""
+
+    def __init__(self, recognizer: Recognizer, info: VideoInfo) -> None:
+        self.recognizer = recognizer
+        self.error: Exception | None = None
+        self.result: Recognition | None = None
+        self._info = info
+        self._queue: queue.Queue[Frame | AudioChunk | None] = queue.Queue(_QUEUE_LENGTH)
+        self._abandoned = threading.Event()
+        self._thread = threading.Thread(target=self._work, name=recognizer.kind, daemon=True)
+        self._thread.start()
+
+    def put(self, item: Frame | AudioChunk | None) -> None:
+        """Hand over the next item (None = no more); waits while the queue is full."""
+        while self._thread.is_alive():
+            with suppress(queue.Full):
+                self._queue.put(item, timeout=0.2)
+                return
+
+    def done(self, wait_s: float) -> bool:
+        """Wait up to ``wait_s`` seconds for the thread; whether it has ended."""
+        self._thread.join(wait_s)
+        return not self._thread.is_alive()
+
+    def abandon(self) -> None:
+        """Make the thread stop at the next item."""
+        self._abandoned.set()
+        with suppress(queue.Full):
+            self._queue.put_nowait(None)
+
+    def _work(self) -> None:
+        try:
+            session = self.recognizer.start(self._info)
+            self._feed(session)
+            if not self._abandoned.is_set():
+                self.result = session.finish()
+        except Exception as error:
+            self.error = error
+
+    def _feed(self, session: Session) -> None:
+        while (item := self._queue.get()) is not None and not self._abandoned.is_set():
+            session.feed(item if isinstance(item, AudioChunk) else [item])
+
+
+def run(
+    path: Path,
+    info: VideoInfo,
+    span: Span | None,
+    recognizers: Sequence[Recognizer],
+    on_progress: Callable[[Progress], None] | None,
+) -> tuple[dict[str, Recognition], list[str]]:
+    """Decode once for all of ``recognizers``.
+
+    Returns:
+        A recognition for each kind, FAILED where the recognizer stopped, and what was wrong with
+        the file, a sentence each.
+    """
+    part = span or Span(0.0, info.duration_s)
+    notices: list[str] = []
+    workers = [_Worker(recognizer, info) for recognizer in recognizers]
+
+    def tell(stage: str, time_s: float) -> None:
+        if on_progress:
+            done_s = min(max(time_s - part.start_s, 0.0), part.duration_s)
+            on_progress(Progress(stage, done_s, part.duration_s))
+
+    try:
+        tell("starting", part.start_s)
+        needs = [recognizer.needs for recognizer in recognizers]
+        for index, item in video.stream(path, info, needs, span, notices.append):
+            workers[index].put(item)
+            tell("watching and listening", item.time_s if isinstance(item, Frame) else item.start_s)
+        for worker in workers:
+            worker.put(None)
+        for worker in workers:
+            while not worker.done(wait_s=0.2):
+                tell(f"finishing {worker.recognizer.kind}", part.end_s)
+        tell("done", part.end_s)
+    finally:
+        for worker in workers:
+            worker.abandon()
+    return {w.recognizer.kind: _recognition(w, notices) for w in workers}, notices
+
+
+def _recognition(worker: _Worker, notices: Sequence[str]) -> Recognition:
+    """The worker's track; PARTIAL when the file broke off, FAILED when the recognizer did."""
+    if worker.result is None:
+        return Recognition(failed(worker.recognizer, worker.error))
+    recognition = worker.result
+    if notices and recognition.track.status is Status.COMPLETE:
+        notes = (*recognition.track.notes, *notices)
+        track = replace(recognition.track, status=Status.PARTIAL, notes=notes)
+        return Recognition(track, recognition.traces)
+    return recognition
+
+
+def failed(recognizer: Recognizer, error: Exception | None) -> CueTrack:
+    """The track of a recognizer that stopped on ``error``."""
+    known = isinstance(error, CuelightError)
+    note = str(error) if known else f"{type(error).__name__}: {error}"
+    return CueTrack(
+        id=recognizer.kind,
+        kind=recognizer.kind,
+        source=recognizer.source,
+        status=Status.FAILED,
+        notes=(note,),
+    )
