@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,20 @@ from perception.recognizer import Recognition, Recognizer, Traces
 from perception.weights import OnProgress
 from perception.workers import Progress, failed, run
 
-__all__ = ["DEFAULT_RECOGNIZERS", "Perception", "Progress", "build_recognizers", "perceive"]
+__all__ = [
+    "DEFAULT_RECOGNIZERS",
+    "FOREVER_S",
+    "Perception",
+    "Progress",
+    "build_recognizers",
+    "part_of",
+    "perceive",
+]
 
 DEFAULT_RECOGNIZERS = ("action", "screen_text", "speech")
+
+FOREVER_S = 1e9
+"""End of a part that goes on to the end of the video, whose length is not known yet."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +87,8 @@ def perceive(
         path: a video or audio file.
         recognizers: what to run; the embedded defaults when None.
         only: kinds to run, out of ``recognizers``; all when empty.
-        span: the part to look at; all when None. Times stay those of the whole video.
+        span: the part to look at; all when None. Times stay those of the whole video, and a
+            finished track of the whole video serves its parts.
         force: run the recognizers again even where the cache has their track.
         cache: where finished tracks are kept; Cuelight's cache folder when None.
         on_progress: called often, from this thread.
@@ -94,14 +106,12 @@ def perceive(
     path = Path(path)
     chosen = _chosen(build_recognizers() if recognizers is None else recognizers, only)
     info = video.probe(path)
-    span = _checked(span, info)
+    span = None if span is None else part_of(info, span)
     cache = cache or TrackCache()
-    keys = {r.kind: track_key(info.sha256, span, r.kind, r.source) for r in chosen}
     found: dict[str, Recognition] = {}
-    if not force:
-        for kind, key in keys.items():
-            if (hit := cache.load(key)) is not None:
-                found[kind] = hit
+    for recognizer in () if force else chosen:
+        if (hit := _stored(cache, info, span, recognizer)) is not None:
+            found[recognizer.kind] = hit
     cached = frozenset(found)
     notices: list[str] = []
     missing = [recognizer for recognizer in chosen if recognizer.kind not in found]
@@ -113,9 +123,10 @@ def perceive(
             fresh.update(seen)
         found.update(fresh)
         with _reported(notices):
-            for kind, recognition in fresh.items():
-                if recognition.track.status is not Status.FAILED:
-                    cache.store(keys[kind], info, recognition)
+            for recognizer in able:
+                if fresh[recognizer.kind].track.status is not Status.FAILED:
+                    key = track_key(info.sha256, span, recognizer.kind, recognizer.source)
+                    cache.store(key, info, fresh[recognizer.kind])
     return _gathered(info, [found[recognizer.kind] for recognizer in chosen], cached, notices)
 
 
@@ -131,6 +142,21 @@ def _gathered(
         cached=cached,
         notices=tuple(notices),
     )
+
+
+def _stored(
+    cache: TrackCache, info: VideoInfo, span: Span | None, recognizer: Recognizer
+) -> Recognition | None:
+    """The stored track of the part, else what the stored track of the whole has in it."""
+    kind, source = recognizer.kind, recognizer.source
+    hit = cache.load(track_key(info.sha256, span, kind, source))
+    if hit is not None or span is None:
+        return hit
+    whole = cache.load(track_key(info.sha256, None, kind, source))
+    if whole is None:
+        return None
+    cues = tuple(cue for cue in whole.track.cues if cue.span.overlaps(span))
+    return Recognition(replace(whole.track, cues=cues), whole.traces)
 
 
 def _without_weights(
@@ -157,12 +183,16 @@ def _chosen(recognizers: Sequence[Recognizer], only: Sequence[str]) -> list[Reco
     return [recognizer for recognizer in recognizers if not only or recognizer.kind in only]
 
 
-def _checked(span: Span | None, info: VideoInfo) -> Span | None:
-    if span is None:
-        return None
+def part_of(info: VideoInfo, span: Span) -> Span:
+    """``span`` cut to the video.
+
+    Raises:
+        BadInput: nothing of the video lies in it.
+    """
     if span.duration_s == 0 or span.start_s >= info.duration_s:
+        end = f"{span.end_s:g} s" if span.end_s < FOREVER_S else "the end"
         raise BadInput(
-            f"Nothing of {info.name!r} lies between {span.start_s:g} s and {span.end_s:g} s; "
+            f"Nothing of {info.name!r} lies between {span.start_s:g} s and {end}; "
             f"it lasts {info.duration_s:.2f} s."
         )
     return span.clamped(Span(0.0, info.duration_s))

@@ -14,7 +14,7 @@ import typer
 
 from perception.cue import Span
 from perception.errors import BadInput
-from perception.perceive import Progress
+from perception.perceive import FOREVER_S, Progress
 from reasoning.cli._fetching import fetching
 
 __all__ = [
@@ -103,13 +103,12 @@ def span_of(start: str | None, end: str | None) -> Span | None:
     if start is None and end is None:
         return None
     start_s = _seconds(start, "--from") if start is not None else 0.0
-    end_s = _seconds(end, "--to") if end is not None else _FAR_S
+    end_s = _seconds(end, "--to") if end is not None else FOREVER_S
     if end_s <= start_s:
         raise BadInput(f"--to {end} is not after --from {start}.")
     return Span(start_s, end_s)
 
 
-_FAR_S = 1e9
 _TIME = re.compile(r"(?:(?:(\d+):)?([0-5]?\d):)?(\d+(?:\.\d*)?)")
 
 

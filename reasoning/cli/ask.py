@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from reasoning.outgoing import Egress
     from reasoning.videollm import VideoLLM
 
+CONTEXT_S = 2.0
+"""Perceived before and after the part that is asked about: one window of the action recognizer, so
+that an action under way at an end is seen whole."""
+
 
 def command(
     video: Annotated[
@@ -74,6 +78,7 @@ def command(
     Exit code 1 when a track is partial or failed, or when the model gave no answer.
     """
     from fusion.question import Question
+    from perception.perceive import part_of
     from reasoning.cli._perceiving import perceive_video, save_perception
     from reasoning.config import build_videollm, load
 
@@ -81,7 +86,9 @@ def command(
     asked = Question(question, tuple(option or ()), output.span_of(start, end))
     llm = build_videollm(settings)
     path = output.video_path(video, quiet)
-    perception = perceive_video(path, settings, only or (), asked.span, force, quiet)
+    perception = perceive_video(path, settings, only or (), _around(asked.span), force, quiet)
+    if asked.span is not None:
+        asked = replace(asked, span=part_of(perception.timeline.video, asked.span))
     stem = output.output_stem(out, path)
     files = [*save_perception(perception, stem), stem.with_name(f"{stem.name}.html")]
 
@@ -96,6 +103,13 @@ def command(
     else:
         _tell(result, perception, files, quiet)
     return int(perception.is_partial or result.answer is None)
+
+
+def _around(part: Span | None) -> Span | None:
+    """The part with what leads up to it and away from it; fusion drops what lies outside again."""
+    if part is None:
+        return None
+    return Span(max(0.0, part.start_s - CONTEXT_S), part.end_s + CONTEXT_S)
 
 
 def _asked(
@@ -114,9 +128,6 @@ def _asked(
     from reasoning.ask import ask
     from reasoning.sampling import sample_frames
 
-    if question.span is not None:
-        whole = Span(0.0, timeline.video.duration_s)
-        question = replace(question, span=question.span.clamped(whole))
     with fetching(quiet) as on_fetch:
         weights.fetch(llm.weights, on_fetch)
     with output.working("thinking", quiet):

@@ -113,12 +113,11 @@ def test_the_cache_goes_by_content_not_by_name(clip: Path, cache: TrackCache) ->
     "other",
     [
         {"recognizer": Watcher(settings={"window_s": 3})},
-        {"span": Span(0.5, 1.0)},
         {"force": True},
     ],
     ids=lambda other: next(iter(other)),
 )
-def test_other_settings_another_span_or_force_run_again(
+def test_other_settings_or_force_run_again(
     clip: Path, cache: TrackCache, other: dict[str, object]
 ) -> None:
     perceive(clip, [Watcher()], cache=cache)
@@ -126,6 +125,18 @@ def test_other_settings_another_span_or_force_run_again(
     found = perceive(clip, [recognizer], cache=cache, **other)  # type: ignore[list-item,arg-type]
     assert found.cached == frozenset()
     assert recognizer.starts == 1  # type: ignore[attr-defined]
+
+
+def test_a_track_of_the_whole_serves_its_parts_and_not_the_other_way_round(
+    clip: Path, cache: TrackCache
+) -> None:
+    part = Span(0.5, 1.0)
+    assert perceive(clip, [Watcher()], span=part, cache=cache).cached == frozenset()
+    assert perceive(clip, [Watcher()], span=Span(0.5, 1.1), cache=cache).cached == frozenset()
+    assert perceive(clip, [Watcher()], cache=cache).cached == frozenset()
+    later = perceive(clip, [Watcher()], span=Span(1.35, 1.5), cache=cache)
+    assert later.cached == {"watcher"}
+    assert [cue.text for cue in later.timeline.tracks[0].cues] == ["frame at 1.40"]
 
 
 @pytest.mark.parametrize("where", ["start", "feed", "finish"])

@@ -108,6 +108,7 @@ def test_ask_without_an_answer_exits_with_1_and_keeps_what_was_perceived(
         (["ask", "clip.mp4", "Q?", "--from", "1:75"], "--from takes seconds or H:MM:SS"),
         (["ask", "clip.mp4", "Q?", "--from", "2", "--to", "1"], "--to 1 is not after --from 2"),
         (["ask", "clip.mp4", "Q?", "--from", "1:00:00"], "lasts 2."),
+        (["ask", "clip.mp4", "Q?", "--from", "3", "--only", "speech"], "between 3 s and the end"),
         (["ask", "clip.mp4", "Q?", "--only", "actoin"], "Did you mean 'action'?"),
         (["ask", "clip.mp4", "Q?", "--set", "fusion.polices=[]"], "Did you mean 'policies'?"),
         (["ask", "clip.mp4", "Q?", "--base-url", "localhost:8000"], "give an http address"),
