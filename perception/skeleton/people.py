@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from perception.cue import Span
 from perception.errors import BadInput
+from perception.skeleton.assignment import best_pairs
 from perception.skeleton.pose import COCO_SIGMAS, PersonPose, visible_box
 from perception.skeleton.tracklet import Tracklet
 
@@ -162,14 +163,11 @@ class PeopleTracker:
         """Give each tracklet its pose; returns the poses that nobody took."""
         if not tracklets or not poses:
             return poses
-        from scipy.optimize import linear_sum_assignment
-
         likeness = np.array(
             [[self._likeness(t, time_s, pose) for pose in poses] for t in tracklets]
         )
-        rows, columns = linear_sum_assignment(-likeness)
         taken = set()
-        for row, column in zip(rows, columns, strict=True):
+        for row, column in best_pairs(likeness):
             if likeness[row, column] > 0:
                 tracklets[row].add(len(self._times_s) - 1, time_s, poses[column])
                 taken.add(column)

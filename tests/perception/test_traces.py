@@ -42,7 +42,7 @@ def some_person(id: int, frames: int, seed: int) -> PersonTrack:
 def test_any_array_comes_back_as_it_was(tmp_path_factory: Any, array: Any) -> None:
     path = tmp_path_factory.mktemp("traces") / "clip.traces.npz"
     traces.save(path, {"action/some thing": array, "speech/x": np.array(["é", "日本"])})
-    back = traces.load(path)
+    back: Any = traces.load(path)
     assert set(back) == {"action/some thing", "speech/x"}
     assert back["action/some thing"].dtype == array.dtype
     np.testing.assert_array_equal(back["action/some thing"], array)

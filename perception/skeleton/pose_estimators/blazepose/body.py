@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from perception.skeleton.pose_estimators.blazepose.landmarks import Landmarks
 
-__all__ = ["is_body", "is_same_body"]
+__all__ = ["is_body", "is_same_body", "seen_joints"]
 
 JOINT_PRESENCE = 0.5
 """Presence and visibility product from which a joint counts as seen."""
@@ -22,12 +22,16 @@ SAME_DISTANCE = 0.15
 """Mean distance of joints, as a share of the smaller body's diagonal, under which two are one."""
 
 
+def seen_joints(body: Landmarks) -> int:
+    """How many of the 17 joints are seen."""
+    return int((body.visibility * body.presence >= JOINT_PRESENCE).sum())
+
+
 def is_body(body: Landmarks) -> bool:
     """Whether enough joints are seen and the trunk has the size that its region promises."""
-    seen = body.visibility * body.presence >= JOINT_PRESENCE
     shoulders, hips = body.keypoints[5:7].mean(axis=0), body.keypoints[11:13].mean(axis=0)
     trunk = float(np.hypot(*(shoulders - hips)))
-    return bool(seen.sum() >= MIN_JOINTS and trunk >= MIN_TORSO * body.region.side)
+    return bool(seen_joints(body) >= MIN_JOINTS and trunk >= MIN_TORSO * body.region.side)
 
 
 def _diagonal(keypoints: npt.NDArray[np.float32]) -> float:

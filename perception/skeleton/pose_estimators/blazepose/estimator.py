@@ -94,7 +94,8 @@ class BlazePoseStream:
         import cv2
 
         last = self._thumbnail
-        small = cv2.resize(rgb, _THUMBNAIL, interpolation=cv2.INTER_AREA)
+        coarse = np.ascontiguousarray(rgb[::4, ::4])
+        small = cv2.resize(coarse, _THUMBNAIL, interpolation=cv2.INTER_AREA)
         self._thumbnail = small.astype(np.float32)
         return last is None or float(np.abs(self._thumbnail - last).mean()) > NEW_SCENE
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perception.skeleton.pose_estimators.blazepose import Options
-from perception.skeleton.pose_estimators.blazepose.body import is_body, is_same_body
+from perception.skeleton.pose_estimators.blazepose.body import is_body, is_same_body, seen_joints
 from perception.skeleton.pose_estimators.blazepose.detector import (
     Detection,
     Detector,
@@ -42,6 +42,9 @@ two who hug one is lost), with 0 it falls behind people who leap."""
 TILTED = np.pi / 3
 """Rotation from which a newcomer needs ``tilted_score``: heaps of things look like lying people."""
 
+NEWCOMER_JOINTS = 8
+"""Joints that must be seen of a newcomer: an upper body has a face, shoulders and an elbow."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Person:
@@ -49,6 +52,7 @@ class _Person:
 
     Args:
         body: the latest landmarks.
+        looked: the region in which they were found.
         trust: mean score of the detector's latest looks, in [0, 1].
         motion: of the region, in pixels a picture.
         lost: pictures since the body was last seen.
@@ -56,6 +60,7 @@ class _Person:
     """
 
     body: Landmarks
+    looked: Region
     trust: float
     motion: tuple[float, float] = (0.0, 0.0)
     lost: int = 0
@@ -65,14 +70,16 @@ class _Person:
     def expected(self) -> Region:
         """Where to look next."""
         steps = FORESIGHT * (self.lost + 1)
-        return self.body.region.moved(self.motion[0] * steps, self.motion[1] * steps)
+        moved = self.body.region.moved(self.motion[0] * steps, self.motion[1] * steps)
+        return self.looked if moved.about(self.looked) else moved
 
-    def seen(self, body: Landmarks) -> _Person:
+    def seen(self, body: Landmarks, looked: Region) -> _Person:
         """The same person in the next picture."""
         steps = self.lost + 1
         old, new = self.body.region, body.region
         motion = ((new.x - old.x) / steps, (new.y - old.y) / steps)
-        return replace(self, body=body, motion=motion, lost=0, alone=self.alone + 1)
+        alone = self.alone + 1
+        return replace(self, body=body, looked=looked, motion=motion, lost=0, alone=alone)
 
     def missed(self) -> _Person:
         """Not found in the next picture."""
@@ -141,7 +148,7 @@ class Following:
             if body is None:
                 missing.append(person)
             else:
-                steps.append((person, person.seen(body)))
+                steps.append((person, person.seen(body, person.expected)))
         people, strayed = _apart(steps)
         for person in strayed + missing:
             people.append(self._searched(rgb, person, people))
@@ -153,11 +160,11 @@ class Following:
         """The person found again where he was last, or by the detector near there, or lost."""
         body = self._look(rgb, person.body.region)
         if body is not None and body.region.near(person.body.region) and not _known(body, others):
-            return person.seen(body)
+            return person.seen(body, person.body.region)
         for found in self._detect_near(rgb, person.expected, self._options.keep_score):
             body = self._look(rgb, found.region)
             if body is not None and not _known(body, others):
-                return person.seen(body).witnessed(found.score)
+                return person.seen(body, found.region).witnessed(found.score)
         return person.missed()
 
     def _witnessed(
@@ -191,8 +198,10 @@ class Following:
                 continue
             for other in self._detect_near(rgb, first.region, self._options.start_score):
                 body = self._convincing(rgb, other)
+                body = body and self._look(rgb, body.region)
                 if body is not None and not _known(body, self._people + new):
-                    new.append(_Person(body, min(detection.score, other.score)))
+                    score = min(detection.score, other.score)
+                    new.append(_Person(body, body.region, score))
                     break
         return new
 
@@ -202,7 +211,9 @@ class Following:
         if detection.score < least:
             return None
         body = self._look(rgb, detection.region)
-        return body if body is not None and body.score * detection.score >= least else None
+        if body is None or body.score * detection.score < least:
+            return None
+        return body if seen_joints(body) >= NEWCOMER_JOINTS else None
 
 
 def _apart(

@@ -13,6 +13,11 @@ MARGIN = 1.25
 """Scale of the square over the circle around the body (MediaPipe's
 ``pose_landmarks_to_roi.pbtxt`` and ``pose_detection_to_roi.pbtxt``)."""
 
+STILL = 0.05
+"""Change of a square, in sides and radians, under which the same one is looked at again. The
+landmark model's answer depends on its crop: on a still picture, where each answer gives the next
+crop, joints in doubt would swing for ever."""
+
 
 @dataclass(frozen=True, slots=True)
 class Region:
@@ -48,3 +53,13 @@ class Region:
         small, large = sorted((self.side, other.side))
         distance = np.hypot(self.x - other.x, self.y - other.y)
         return bool(distance < 0.5 * small and large < 2 * small)
+
+    def about(self, other: Region) -> bool:
+        """Whether the two differ so little that it is not worth looking elsewhere."""
+        turn = abs((self.rotation - other.rotation + np.pi) % (2 * np.pi) - np.pi)
+        distance = np.hypot(self.x - other.x, self.y - other.y)
+        return bool(
+            distance < STILL * other.side
+            and abs(self.side - other.side) < STILL * other.side
+            and turn < STILL
+        )
