@@ -23,15 +23,16 @@ FRAMES = 30
 at."""
 
 SHARES = {
-    "gap": 0.17,
-    "frozen": 0.27,
-    "idle": 0.15,
+    "gap": 0.16,
+    "frozen": 0.25,
+    "idle": 0.14,
     "fidget": 0.09,
     "shrunk": 0.08,
     "cut": 0.07,
-    "straddle": 0.07,
+    "straddle": 0.06,
     "partial": 0.05,
-    "glitch": 0.05,
+    "glitch": 0.04,
+    "flicker": 0.06,
 }
 HELD_OUT = "turning"
 
@@ -68,7 +69,7 @@ def frozen(
     frame = int(rng.integers(len(points))) if at is None else int(at * (len(points) - 1))
     held = np.repeat(points[frame : frame + 1], FRAMES, axis=0)
     size, shape = body_size(held), held.shape[1:]
-    amount = rng.uniform(0, 0.03) if jitter is None else jitter
+    amount = rng.uniform(0, 0.04) if jitter is None else jitter
     white = rng.normal(0, amount * size * (rng.random() if jitter is None else 0.5), held.shape)
     camera = smooth_drift(FRAMES, (1, shape[1]), rng, amount * size)
     return np.asarray(
@@ -171,6 +172,25 @@ def glitch(first: Floats, second: Floats, rng: Rng) -> Floats:
     return np.where(swap[:, None, None], b, a).astype(np.float32)
 
 
+def flicker(first: Floats, second: Floats, rng: Rng) -> Floats:
+    """A held pose in which some limbs jump to and fro, as when an estimator wavers between two
+    readings or between the limbs of two people."""
+    held = frozen(first, rng, rng.uniform(0.003, 0.02))
+    other = second[int(rng.integers(len(second)))]
+    hips = [11, 12]
+    other = (other - other[hips].mean(axis=0)) * (body_size(held[:1]) / body_size(other[None]))
+    other = other + held[:, hips].mean(axis=(0, 1))
+    for limb in rng.permutation(4)[: int(rng.integers(1, 4))]:
+        stays = rng.uniform(0.5, 0.93)
+        away = np.zeros(FRAMES, dtype=bool)
+        for frame in range(1, FRAMES):
+            away[frame] = away[frame - 1] ^ (rng.random() > stays)
+        joints = list(_LIMBS[limb][1:])
+        share = (away * rng.uniform(0.4, 1.0))[:, None, None]
+        held[:, joints] = held[:, joints] * (1 - share) + other[joints] * share
+    return held.astype(np.float32)
+
+
 def turning(points: Floats, rng: Rng) -> Floats:
     """Held out from training: somebody who stands still and slowly turns on the spot by 20 to 70
     degrees (3D only)."""
@@ -211,10 +231,11 @@ class Nothing:
             points = pick(self._all, rng).points
             scores = np.zeros(17, np.float32)
             scores[list(_PARTIAL[int(rng.integers(len(_PARTIAL)))])] = 1
-        elif kind in ("straddle", "glitch"):
+        elif kind in ("straddle", "glitch", "flicker"):
             first = pick(self._once, rng)
             second = pick([c for c in self._by_source[first.source] if c.label != first.label], rng)
-            points = (straddle if kind == "straddle" else glitch)(first.points, second.points, rng)
+            join = {"straddle": straddle, "glitch": glitch, "flicker": flicker}[kind]
+            points = join(first.points, second.points, rng)
         else:
             make: Callable[[Floats, Rng], Floats] = {
                 "frozen": frozen,

@@ -56,8 +56,8 @@ def jumping_jacks(bones: Bones, rng: Rng) -> Floats:
 
 
 def jump(bones: Bones, rng: Rng) -> Floats:
-    """Crouch with the arms back, take off with the arms swung up, fly, land in a crouch; on the
-    spot or forwards."""
+    """Crouch with the arms back (or, one in three, raised beforehand), take off with the arms swung
+    up, fly, land in a crouch; on the spot or forwards; some head first."""
     flight, deep = rng.uniform(0.3, 0.65), rng.uniform(0.4, 1.1)
     stand, crouch, push, land, rise = rng.uniform(
         [0, 0.2, 0.12, 0.12, 0], [0.4, 0.5, 0.25, 0.3, 0.4]
@@ -65,7 +65,7 @@ def jump(bones: Bones, rng: Rng) -> Floats:
     keys = np.cumsum([0, stand, crouch, push, flight / 2, flight / 2, land, rise])
     time = np.arange(0, keys[-1], 1 / FPS)
     frames, start = len(time), keys[3]
-    swing, tuck, dive = rng.uniform(0.8, 3.0), rng.uniform(0, 1.2), float(rng.random() < 0.25)
+    swing, tuck, dive = rng.uniform(0.8, 3.0), rng.uniform(0, 1.2), float(rng.random() < 0.3)
 
     def track(*values: float) -> Floats:
         at = np.clip(np.searchsorted(keys, time, side="right") - 1, 0, len(keys) - 2)
@@ -75,6 +75,12 @@ def jump(bones: Bones, rng: Rng) -> Floats:
 
     air = np.clip((time - start) / flight, 0, 1)
     lean = rng.uniform(0.2, 0.8)
+    reach = rng.random() < 0.35
+    back = rng.uniform(0.7, 1.0) * swing if reach else -rng.uniform(0, 1.0)
+    bend = rng.uniform(0.3, 2.2) if reach else rng.uniform(0.1, 0.8)
+    sides = 1 + rng.normal(0, 0.12, (2, 2))
+    front = track(0.1, 0.1, back, swing, swing * rng.uniform(0.7, 1.1), 0.9, 0.6, 0.1)
+    elbow = track(0.2, 0.3, bend, 0.6 * bend, 0.5 * bend, 0.4, 0.5, 0.2)
     knee = track(0.1, 0.1, 1.6 * deep, 0.1, tuck, 0.4 * deep, 1.5 * deep, 0.2)
     return pose(
         bones,
@@ -83,10 +89,8 @@ def jump(bones: Bones, rng: Rng) -> Floats:
                 0.05, 0.05, lean, 0.1 + 0.8 * dive, 0.15 + 1.2 * dive, 0.3 + 0.9 * dive, lean, 0.1
             ),
             raise_side=still(frames, rng.uniform(0, 0.25)),
-            raise_front=track(
-                0.1, 0.1, -rng.uniform(0, 1.0), swing, swing * rng.uniform(0.7, 1.1), 0.9, 0.6, 0.1
-            ),
-            elbow=track(0.2, 0.2, 0.4, 0.3, 0.3, 0.4, 0.5, 0.2) * rng.uniform(0.3, 2),
+            raise_front=front[:, None] * sides[0],
+            elbow=elbow[:, None] * sides[1],
             spread=still(frames, rng.uniform(0, 0.12)),
             thigh=track(0.05, 0.05, 0.8 * deep, 0.0, 0.6 * tuck, 0.4 * deep, 0.75 * deep, 0.1),
             knee=knee,

@@ -257,6 +257,12 @@ def test_a_clip_shorter_than_a_window_is_covered() -> None:
     assert cue.span.end_s == pytest.approx(1.0)
 
 
+def test_a_single_frame_shows_no_action() -> None:
+    cues, status = recognise(lambda t: [body(60, 10, +5)], seconds=1 / 15)
+    assert cues == ()
+    assert status is Status.COMPLETE
+
+
 def test_nobody_is_no_signal() -> None:
     cues, status = recognise(lambda t: [])
     assert cues == ()
