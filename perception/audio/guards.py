@@ -16,8 +16,8 @@ from perception.cue import Span
 
 __all__ = ["GuardRules", "doubt", "in_order", "spoken_words"]
 
-VOICE_EDGE_S = 0.1
-"""Voice activity begins late and ends early by up to three windows of 32 ms."""
+VOICE_EDGE_S = 0.064
+"""Voice activity begins late and ends early by up to two windows of 32 ms."""
 
 
 @dataclass(frozen=True, slots=True)

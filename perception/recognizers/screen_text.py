@@ -18,7 +18,7 @@ from perception.cue import Cue, CueTrack, Source, Span, Status, VideoInfo
 from perception.errors import BadInput
 from perception.recognizer import AudioChunk, Batch, Frame, Needs, Recognition
 from perception.text import rapidocr_reader
-from perception.text.ends import PicturesBetween
+from perception.text.ends import PicturesBetween, Place, overlapping
 from perception.text.languages import ANY, check_language, is_in_script
 from perception.text.reading import Reading, TextReader, TextRules, is_text
 from perception.text.sameness import Grey, crop, greatest_change, grey
@@ -231,25 +231,28 @@ class ScreenTextSession:
         return None
 
     def _settle(self, readings: list[Reading], time_s: float, picture: Grey, before: Grey) -> None:
+        """Continue, end and begin texts by what was read at ``time_s``."""
+
         def looks_alike(text: ShownText) -> bool:
-            box = text.latest.box
-            return self._between.looks_alike(crop(before, box), picture, box)
+            return self._between.looks_alike(Place.of(before, text.latest.box), picture)
 
         matching = match(self._shown(), readings, max(picture.shape), looks_alike)
         for text, reading in matching.continued:
             text.add(reading)
             self._see(text, reading, time_s)
-        for text in matching.missing:
-            overread = any(box_iou(text.latest.box, reading.box) > 0 for reading in readings)
-            if not overread and looks_alike(text):
+        was = {text: Place.of(before, text.latest.box) for text in matching.missing}
+        now = {reading: Place.of(picture, reading.box) for reading in matching.new}
+        for text, place in was.items():
+            covered = any(box_iou(place.box, reading.box) > 0 for reading in readings)
+            if not covered and looks_alike(text):
                 self._see(text, text.latest, time_s)
-            else:
-                box = text.latest.box
-                last_s, text.end_s = self._between.end(crop(before, box), box, text.last_s, time_s)
-                if last_s > text.last_s:
-                    self._see(text, text.latest, last_s)
-        for reading in matching.new:
-            start_s = self._between.start(crop(picture, reading.box), reading.box, time_s)
+                continue
+            rivals = overlapping(place, now.values())
+            last_s, text.end_s = self._between.end(place, rivals, text.last_s, time_s)
+            if last_s > text.last_s:
+                self._see(text, text.latest, last_s)
+        for reading, place in now.items():
+            start_s = self._between.start(place, overlapping(place, was.values()), time_s)
             text = ShownText(start_s, time_s, reading)
             text.add(reading)
             if start_s < time_s:
