@@ -5,7 +5,7 @@ is who sits down, it names the place that stands last. Given the one line that s
 down, it names the right one (``benchmarks/option_scoring.py`` measures both).
 
 Words are weighted by their inverse document frequency over the lines (Spärck Jones 1972), so that a
-word in every line counts for little; endings are cut off, so that "jump", "jumps" and "jumping" are
+word in every line counts for little; endings are cut off, so that "sit", "sits" and "sitting" are
 one word.
 """
 
@@ -31,7 +31,7 @@ people person she somebody someone something that the their they this to was wha
 who whose why will with action speech screen text video second seconds
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
-_ENDINGS = ("ing", "ed", "es", "s")
+_ENDINGS = ("ing", "ed", "es", "s", "e")
 _SHORTEST_STEM = 3
 _HEAD = re.compile(r"^- (?:[\d:.]+-[\d:.]+ )?(?:[a-z ]+: )?")
 """Time and kind of a line: neither is what it speaks of."""
@@ -73,5 +73,11 @@ def _words(text: str) -> frozenset[str]:
 def _stem(word: str) -> str:
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return word.removesuffix(ending)
+            stem = word.removesuffix(ending)
+            return stem[:-1] if _is_doubled(stem) else stem
     return word
+
+
+def _is_doubled(stem: str) -> bool:
+    """Whether an ending has doubled the last letter: "sitt-ing", "stopp-ed"."""
+    return len(stem) > _SHORTEST_STEM and stem[-1] == stem[-2] and stem[-1] not in "lsz"

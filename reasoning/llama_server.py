@@ -72,10 +72,8 @@ class LlamaServer:
         self._lock = threading.Lock()
         self._key = secrets.token_hex(16)
         self._server: Any = _start(model, context_tokens, threads, self._key)
-        address = urlsplit(self._server.listening_address)
-        self._connection = http.client.HTTPConnection(
-            address.hostname or "127.0.0.1", address.port, timeout=_TIMEOUT_S
-        )
+        self._address = urlsplit(self._server.listening_address).netloc
+        self.complete([0], max_tokens=1)  # a server closed before its loop runs never returns
 
     def tokenize(self, text: str, *, is_template: bool = False) -> list[int]:
         """Token ids. Only a template's own text may hold special tokens (``<|im_end|>``); in any
@@ -135,7 +133,6 @@ class LlamaServer:
     def close(self) -> None:
         """Free the model."""
         with self._lock:
-            self._connection.close()
             self._server = None
 
     def _log_probability(self, prompt: list[int], token: int) -> float:
@@ -163,18 +160,19 @@ class LlamaServer:
             return self._request(path, body)
 
     def _request(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """One call on a connection of its own: the server drops those that idle for 5 s."""
         if self._server is None:
             raise ModelUnavailable("The model was closed before it was asked.")
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
+        connection = http.client.HTTPConnection(self._address, timeout=_TIMEOUT_S)
         try:
-            self._connection.request("POST", path, json.dumps(body), headers)
-            response = self._connection.getresponse()
+            connection.request("POST", path, json.dumps(body), headers)
+            response = connection.getresponse()
             reply: Mapping[str, Any] = json.loads(response.read())
-        except BaseException as error:
-            self._connection.close()
-            if isinstance(error, (OSError, http.client.HTTPException, ValueError)):
-                raise ModelUnavailable(f"llama.cpp did not reply: {error}.") from error
-            raise
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise ModelUnavailable(f"llama.cpp did not reply: {error}.") from error
+        finally:
+            connection.close()
         if response.status != http.HTTPStatus.OK:
             detail = reply.get("error", {}).get("message", reply)
             raise ModelUnavailable(f"llama.cpp refused {path} ({response.status}): {detail}.")

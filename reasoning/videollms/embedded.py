@@ -179,15 +179,15 @@ def _scored(request: Request) -> tuple[str, str]:
     and of the cues only those that speak of the question are left."""
     parts = [part for part in request.parts if isinstance(part, Text)]
     prior = [part for part in request.prior_parts if isinstance(part, Text)] or parts
-    *before, question = (without_options(part.text, request.options) for part in prior)
+    asked = [without_options(part.text, request.options) for part in prior]
     said = {part.text for part in prior}
     given = [
         without_options(part.text, request.options)
         if part.text in said
-        else focused(part.text, question)
+        else focused(part.text, asked[-1])
         for part in parts
     ]
-    return "\n\n".join(given), "\n\n".join([*before, question])
+    return "\n\n".join(given), "\n\n".join(asked)
 
 
 def _softmax(scores: list[float]) -> list[float]:
