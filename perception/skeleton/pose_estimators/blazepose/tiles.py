@@ -23,10 +23,11 @@ overlap lies whole in a coarse window."""
 def sweep(width: int, height: int, fine_share: float) -> tuple[tuple[Window, ...], ...]:
     """Coarse and fine windows of a picture.
 
-    Coarse are the whole picture and squares of its shorter side; fine are squares of ``fine_share``
-    of that side (none when it is 0).
+    Coarse are the whole picture and squares of its shorter side (of a quarter of the longer one,
+    if that is more); fine are squares of ``fine_share`` of that side (none when it is 0).
     """
-    whole, short = max(width, height), min(width, height)
+    whole = max(width, height)
+    short = max(min(width, height), round(whole / 4))
     coarse = _grid(width, height, whole, OVERLAP)
     if whole >= 1.2 * short:
         coarse += _grid(width, height, short, OVERLAP)
