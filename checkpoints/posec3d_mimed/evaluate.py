@@ -18,11 +18,15 @@ import measures
 import numpy as np
 import torch
 from augmentation import view
+from model import Labels, Network
 from nothing import HELD_OUT, SHARES
 from numpy.typing import NDArray
 from skeletons import LIVE_SCORES, Camera, Part, load_parts, random_camera
-from views import Network, frozen_views, mirror_image, noisy, none_views, with_jacks
+from views import View, frozen_views, mirror_image, noisy, none_views, with_jacks
 from vocabulary import CLASSES, INDEX, JHMDB_CLASSES, MIRROR, NONE
+
+GATE = 0.05
+"""Joint travel under which the product takes a window for still (`least_travel`)."""
 
 HERE = Path(__file__).resolve().parent
 
@@ -48,34 +52,6 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-class Labels:
-    """labels.json: the served labels as merges of the head's classes."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.document: dict[str, Any] = json.loads(path.read_text())
-        self.names = list(self.document["labels"])
-        of = {
-            c: i
-            for i, entry in enumerate(self.document["labels"].values())
-            for c in entry["classes"]
-        }
-        self.served = np.array([of[c] for c in CLASSES])
-        self.none = self.names.index(self.document["none"])
-        self.temperature = float(self.document["temperature"])
-
-    def probabilities(
-        self, logits: NDArray[Any], temperature: float | None = None
-    ) -> NDArray[np.float64]:
-        merged = measures.softmax(logits, temperature or self.temperature)
-        return measures.merge(merged, self.served, len(self.names))
-
-    def keep(self, temperature: float) -> None:
-        self.document["temperature"] = temperature
-        self.document["classes"] = list(CLASSES)
-        self.path.write_text(json.dumps(self.document, indent=1) + "\n")
-
-
 def calibrate(args: argparse.Namespace, network: Network, labels: Labels, part: Part) -> None:
     """Actions whole and cut, clean and noisy, with every kind of "none" of training: one
     temperature for all."""
@@ -87,7 +63,7 @@ def calibrate(args: argparse.Namespace, network: Network, labels: Labels, part: 
         views += seen if keep == 1.0 else [noisy(v, rng) for v in seen]
         truth += [c.label for c in clips]
     for kind in SHARES:
-        views += none_views(part, kind, 40, rng)
+        views += none_views(part, kind, 40, rng)[0]
         truth += [NONE] * 40
     logits, served = network.logits(views), labels.served[np.array(truth)]
     temperature = measures.fit_temperature(logits, served, labels.served, len(labels.names))
@@ -232,16 +208,21 @@ class Measurement:
 
     def none(self) -> tuple[dict[str, Any], NDArray[Any]]:
         rng, out, every = self.rng(), {}, []
-        for kind in (*SHARES, HELD_OUT):
-            logits = self.network.logits(none_views(self.part, kind, 200, rng))
-            out[kind] = measures.false_actions(self.labels.probabilities(logits), self.labels.none)
-            if kind != HELD_OUT:
+        for kind in (*SHARES, "whole gap", HELD_OUT):
+            logits, out[kind] = self._false(*none_views(self.part, kind, 200, rng))
+            if kind in SHARES:
                 every.append(logits[:60])
         for jitter in (0.0, 0.005, 0.015, 0.03):
-            logits = self.network.logits(frozen_views(self.part.actions, jitter, 400, rng))
-            key = f"frozen, jitter {jitter:.1%}"
-            out[key] = measures.false_actions(self.labels.probabilities(logits), self.labels.none)
+            seen = frozen_views(self.part.actions, jitter, 400, rng)
+            _, out[f"frozen, jitter {jitter:.1%}"] = self._false(*seen)
         return out, np.concatenate(every)
+
+    def _false(
+        self, views: list[View], travel: NDArray[Any]
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        logits, moving = self.network.logits(views), travel >= GATE
+        probabilities = self.labels.probabilities(logits)
+        return logits, measures.false_actions(probabilities, self.labels.none, moving)
 
     def confidence(self, logits: NDArray[Any], none_logits: NDArray[Any]) -> dict[str, Any]:
         none = self.labels.none

@@ -117,12 +117,21 @@ def at_thresholds(probabilities: Floats, truth: Labels, none: int) -> dict[str, 
     return out
 
 
-def false_actions(probabilities: Floats, none: int) -> dict[str, float]:
-    """Of the windows without an action: the share that becomes a cue all the same, by threshold."""
+def false_actions(
+    probabilities: Floats, none: int, moving: NDArray[np.bool_]
+) -> dict[str, dict[str, float] | int]:
+    """Of the windows without an action: the share that becomes a cue all the same, by threshold.
+
+    `moving` tells which windows pass the motion gate.
+    """
     confidence, said = probabilities.max(axis=1), probabilities.argmax(axis=1)
     wrong = said != none
-    rates = {str(t): round(float((wrong & (confidence >= t)).mean()), 4) for t in THRESHOLDS}
-    return {"n": len(said), **rates}
+
+    def shares(counted: NDArray[np.bool_]) -> dict[str, float]:
+        rates = {t: (counted & (confidence >= t)).mean() for t in THRESHOLDS}
+        return {str(t): round(float(rate), 4) for t, rate in rates.items()}
+
+    return {"n": len(said), "network": shares(wrong), "with_gate": shares(wrong & moving)}
 
 
 def confusion(said: Labels, truth: Labels, labels: int) -> NDArray[np.int64]:

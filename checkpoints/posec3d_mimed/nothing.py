@@ -208,7 +208,7 @@ class Nothing:
     """Draws clips of "none" made from the clips of one part of the split."""
 
     def __init__(self, part: Part) -> None:
-        self._gaps = part.gaps
+        self._gaps, self._whole_gaps = part.gaps, part.whole_gaps
         self._all = part.actions
         never_idle = {INDEX["pull-up"], INDEX["jump"]}
         self._idle = [c for c in part.actions if c.label not in never_idle]
@@ -225,8 +225,8 @@ class Nothing:
         SHARES)."""
         kind = kind or str(rng.choice(list(SHARES), p=list(SHARES.values())))
         scores = LIVE_SCORES
-        if kind == "gap":
-            points = pick(self._gaps, rng).points
+        if kind in ("gap", "whole gap"):
+            points = pick(self._gaps if kind == "gap" else self._whole_gaps, rng).points
         elif kind == "partial":
             points = pick(self._all, rng).points
             scores = np.zeros(17, np.float32)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Sequence as Many
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +41,13 @@ GAP_TRAVEL_M = 0.4
 "nothing"."""
 
 
+SHORTEST_GAP = 8
+
+GAP_EDGE = 8
+"""Frames (half a second) that are cut off both ends of a gap: the recorded intervals are tight, and
+the rest of the action before, or the beginning of the next one, lies there."""
+
+
 @dataclass(frozen=True)
 class Clip:
     """One recorded action. `points` is `[T, 17, 3]` in metres or `[T, 17, 2]` in image units (y
@@ -56,18 +63,24 @@ class Clip:
 
 @dataclass
 class Part:
-    """Clips of actions, and clips in which nothing is done, of the subjects of one part of the
-    split."""
+    """The clips of the subjects of one part of the split.
+
+    Attributes:
+        actions: one action each.
+        gaps: nothing is done; edges cut off (`GAP_EDGE`).
+        whole_gaps: the gaps as they were recorded.
+    """
 
     actions: list[Clip] = field(default_factory=list)
     gaps: list[Clip] = field(default_factory=list)
+    whole_gaps: list[Clip] = field(default_factory=list)
 
 
 def load_parts(actions: Path, jhmdb: Path) -> dict[str, Part]:
     """Read both data sets and split them by subject into train, calibration and test."""
     parts = {name: Part() for name in PARTS}
     data = np.load(actions / "mimed_actions_3d.npz")
-    xyz, offset = data["xyz"], data["offset"]
+    xyz, offset, edges = data["xyz"], data["offset"], _gap_edges(data["name"])
     for i, (source, raw, subject) in enumerate(
         zip(data["dataset"], data["label"], data["subject"], strict=True)
     ):
@@ -76,14 +89,40 @@ def load_parts(actions: Path, jhmdb: Path) -> dict[str, Part]:
         points = np.zeros((len(joints), 17, 3), np.float32)
         points[:, LIVE] = np.nan_to_num(joints[:, _FROM_KINECT])
         part = parts[part_of(source, subject)]
+        clip = Clip(points, OF_RAW.get((source, raw), NONE), source, raw, FPS[source], subject)
         if raw != "none_gap":
-            part.actions.append(
-                Clip(points, OF_RAW[source, raw], source, raw, FPS[source], subject)
-            )
-        elif np.ptp(points[:, [11, 12]].mean(axis=1), axis=0).max() <= GAP_TRAVEL_M:
-            part.gaps.append(Clip(points, NONE, source, raw, FPS[source], subject))
+            part.actions.append(clip)
+            continue
+        part.whole_gaps += _quiet(clip, 0, 0)
+        part.gaps += _quiet(clip, *edges[str(data["name"][i])])
     _load_jhmdb(jhmdb, parts)
     return parts
+
+
+def _quiet(gap: Clip, before: int, after: int) -> list[Clip]:
+    """The gap without its edges; nothing where too little is left, or where somebody walks off."""
+    points = gap.points[before : len(gap.points) - after]
+    if len(points) < SHORTEST_GAP:
+        return []
+    travel = np.ptp(points[:, [11, 12]].mean(axis=1), axis=0).max()
+    return [replace(gap, points=points)] if travel <= GAP_TRAVEL_M else []
+
+
+def _gap_edges(names: NDArray[np.str_]) -> dict[str, tuple[int, int]]:
+    """Frames to cut off both ends of every gap chunk, by name (`clip_gapN_START`)."""
+    starts: dict[str, list[int]] = {}
+    for name in map(str, names):
+        gap, mark, start = name.rpartition("_")
+        if "_gap" in gap and mark:
+            starts.setdefault(gap, []).append(int(start))
+    return {
+        f"{gap}_{start}": (
+            GAP_EDGE if start == min(chunks) else 0,
+            GAP_EDGE if start == max(chunks) else 0,
+        )
+        for gap, chunks in starts.items()
+        for start in chunks
+    }
 
 
 def part_of(source: str, subject: int) -> str:

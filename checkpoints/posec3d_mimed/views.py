@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
-import torch
 from augmentation import SHAPE, correlated_noise, view
-from network import PoseC3D, heatmap_batch
 from nothing import Nothing, frozen
 from numpy.typing import NDArray
-from skeletons import LIVE, Clip, Part, random_camera
+from skeletons import LIVE, LIVE_SCORES, Camera, Clip, Part, project, random_camera
 from synthetic import synthetic_clip
-from vocabulary import CLASSES
 
 from perception.skeleton.heatmaps import SWAPPED_SIDES, compact
+from perception.skeleton.pose import RATE_HZ
+from perception.skeleton.windows import joint_travel
 
 Floats = NDArray[np.float32]
 View = tuple[Floats, Floats]
@@ -23,26 +19,6 @@ View = tuple[Floats, Floats]
 
 JACKS = 40
 """Synthetic jumping jacks (bones of the part's own people) among the actions of a part."""
-
-
-class Network:
-    """The averaged weights of a checkpoint in float32."""
-
-    def __init__(self, path: Path) -> None:
-        self.net = PoseC3D(len(CLASSES)).to(memory_format=torch.channels_last_3d).eval()
-        self.net.load_state_dict(torch.load(path, weights_only=True)["average"])
-
-    @torch.no_grad()
-    def logits(self, views: list[View]) -> NDArray[Any]:
-        points = torch.from_numpy(np.stack([p for p, _ in views]).astype(np.float32))
-        scores = torch.from_numpy(np.stack([s for _, s in views]).astype(np.float32))
-        out = []
-        for i in range(0, len(points), 32):
-            batch = heatmap_batch(
-                points[i : i + 32], scores[i : i + 32], SHAPE.size, SHAPE.sigma, torch.float32
-            )
-            out.append(self.net(batch))
-        return torch.cat(out).numpy()
 
 
 def noisy(seen: View, rng: np.random.Generator) -> View:
@@ -55,27 +31,33 @@ def noisy(seen: View, rng: np.random.Generator) -> View:
     return compact(points, scores, SHAPE.size, SHAPE.padding), scores.astype(np.float32)
 
 
-def none_views(part: Part, kind: str, count: int, rng: np.random.Generator) -> list[View]:
-    """`count` windows of one kind of "none" through random cameras."""
-    nothing, views = Nothing(part), []
+def none_views(
+    part: Part, kind: str, count: int, rng: np.random.Generator
+) -> tuple[list[View], Floats]:
+    """`count` windows of one kind of "none" through random cameras, and their joints' travel."""
+    nothing, views, travel = Nothing(part), [], []
     for _ in range(count):
         points, scores = nothing.draw(rng, kind)
-        views.append(view(points, random_camera(rng), scores))
-    return views
+        flat = project(points, random_camera(rng)) if points.shape[2] == 3 else points
+        views.append(view(flat, Camera(), scores))
+        travel.append(joint_travel(flat, scores, RATE_HZ))
+    return views, np.array(travel, np.float32)
 
 
 def frozen_views(
     clips: list[Clip], jitter: float, count: int, rng: np.random.Generator
-) -> list[View]:
-    """Held poses of random clips with the given jitter in the image (share of the body's size)."""
-    views = []
+) -> tuple[list[View], Floats]:
+    """Held poses of random clips with white jitter (share of the body's size), and their travel."""
+    views, travel = [], []
     for i in rng.permutation(len(clips))[:count]:
         held = frozen(clips[i].points, rng, 0.0, float(rng.choice([0.25, 0.5, 0.75])))
-        points, scores = view(held, random_camera(rng))
-        size = np.ptp(points[:, LIVE], axis=(0, 1)).max()
-        points = points + rng.normal(0, jitter * size, points.shape).astype(np.float32)
-        views.append((compact(points, scores, SHAPE.size, SHAPE.padding), scores))
-    return views
+        flat = project(held, random_camera(rng)) if held.shape[2] == 3 else held
+        size = np.ptp(flat[:, LIVE], axis=(0, 1)).max()
+        flat = (flat + rng.normal(0, jitter * size, flat.shape)).astype(np.float32)
+        scores = np.repeat(LIVE_SCORES[None], len(flat), axis=0)
+        views.append(view(flat, Camera(), scores))
+        travel.append(joint_travel(flat, scores, RATE_HZ))
+    return views, np.array(travel, np.float32)
 
 
 def with_jacks(part: Part, seed: int) -> list[Clip]:

@@ -1,0 +1,64 @@
+"""A trained network and its labels, for evaluation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import measures
+import numpy as np
+import torch
+from augmentation import SHAPE
+from network import PoseC3D, heatmap_batch
+from numpy.typing import NDArray
+from views import View
+from vocabulary import CLASSES
+
+
+class Labels:
+    """labels.json: the served labels as merges of the head's classes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.document: dict[str, Any] = json.loads(path.read_text())
+        self.names = list(self.document["labels"])
+        of = {
+            c: i
+            for i, entry in enumerate(self.document["labels"].values())
+            for c in entry["classes"]
+        }
+        self.served = np.array([of[c] for c in CLASSES])
+        self.none = self.names.index(self.document["none"])
+        self.temperature = float(self.document["temperature"])
+
+    def probabilities(
+        self, logits: NDArray[Any], temperature: float | None = None
+    ) -> NDArray[np.float64]:
+        merged = measures.softmax(logits, temperature or self.temperature)
+        return measures.merge(merged, self.served, len(self.names))
+
+    def keep(self, temperature: float) -> None:
+        self.document["temperature"] = temperature
+        self.document["classes"] = list(CLASSES)
+        self.path.write_text(json.dumps(self.document, indent=1) + "\n")
+
+
+class Network:
+    """The averaged weights of a checkpoint in float32."""
+
+    def __init__(self, path: Path) -> None:
+        self.net = PoseC3D(len(CLASSES)).to(memory_format=torch.channels_last_3d).eval()
+        self.net.load_state_dict(torch.load(path, weights_only=True)["average"])
+
+    @torch.no_grad()
+    def logits(self, views: list[View]) -> NDArray[Any]:
+        points = torch.from_numpy(np.stack([p for p, _ in views]).astype(np.float32))
+        scores = torch.from_numpy(np.stack([s for _, s in views]).astype(np.float32))
+        out = []
+        for i in range(0, len(points), 32):
+            batch = heatmap_batch(
+                points[i : i + 32], scores[i : i + 32], SHAPE.size, SHAPE.sigma, torch.float32
+            )
+            out.append(self.net(batch))
+        return torch.cat(out).numpy()
