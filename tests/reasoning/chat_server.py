@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -53,10 +53,15 @@ class Served:
     headers: list[dict[str, str]] = field(default_factory=list)
 
 
-@contextmanager
-def serving(*replies: Reply) -> Iterator[Served]:
+def serving(*replies: Reply) -> AbstractContextManager[Served]:
     """Gives ``replies`` one after the other, the last one again and again."""
     waiting = list(replies)
+    return serving_by(lambda _: waiting.pop(0) if len(waiting) > 1 else waiting[0])
+
+
+@contextmanager
+def serving_by(rule: Callable[[dict[str, Any]], Reply]) -> Iterator[Served]:
+    """Gives the reply that ``rule`` makes of the request's JSON body."""
     stop = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
@@ -65,7 +70,7 @@ def serving(*replies: Reply) -> Iterator[Served]:
         def do_POST(self) -> None:
             served.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             served.headers.append({name.lower(): value for name, value in self.headers.items()})
-            reply = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+            reply = rule(served.bodies[-1])
             stop.wait(reply.silent_s)
             body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
             try:

@@ -123,23 +123,11 @@ def test_a_free_answer_stops_at_the_limit_and_says_so(model: Embedded) -> None:
 
 
 @pytest.mark.weights
-@pytest.mark.parametrize("options", [(), ("yes", "no")])
-def test_a_prompt_longer_than_the_context_is_too_long(
-    model: Embedded, options: tuple[str, ...]
-) -> None:
-    reply = model.answer(request("Why?", *options, cues="walks and " * 500))
+def test_a_prompt_that_does_not_fit_tells_the_limit(model: Embedded) -> None:
+    reply = model.answer(request("Why?", cues="walks and " * 500))
     assert isinstance(reply, Failure)
-    assert reply.kind is FailureKind.TOO_LONG
     assert "512" in reply.reason
-
-
-@pytest.mark.weights
-def test_an_empty_prompt_is_answered_or_fails_but_does_not_raise(model: Embedded) -> None:
-    for options in ((), ("yes", "no")):
-        reply = model.answer(Request((), options, max_new_tokens=4))
-        assert isinstance(reply, Answer | Failure)
-        if isinstance(reply, Answer) and options:
-            assert reply.option in (0, 1)
+    assert "context_tokens" in reply.reason
 
 
 @pytest.mark.weights

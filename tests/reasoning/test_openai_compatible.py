@@ -1,6 +1,7 @@
 import base64
 import json
 import logging
+import sys
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -8,7 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
-from perception.errors import BadInput
+from perception.errors import BadInput, MissingExtra
 from perception.plugins import take
 from perception.recognizer import Frame
 from reasoning.answer import Answer, Failure, FailureKind
@@ -270,6 +271,12 @@ def test_an_unknown_model_has_no_price_but_can_be_given_one(
     assert unknown.cost_usd is None
     assert priced is not None
     assert priced.cost_usd == pytest.approx((516 + 256) / 1e6)
+
+
+def test_a_missing_package_is_told_with_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'cuelight\[openai\]'"):
+        model_at("http://localhost:9/v1").answer(FREE)
 
 
 def test_nothing_leaves_for_a_server_on_this_machine() -> None:
