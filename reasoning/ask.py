@@ -49,8 +49,15 @@ class Asked:
 
     @property
     def rests_on(self) -> tuple[KeptCue, ...]:
-        """The cues that the model was given, in the order of the prompt."""
-        return self.cues.selection.kept
+        """The cues that the model read, in the order of the prompt: all of the block, unless the
+        model says (``scored_prompt``) that it read only some lines of it."""
+        kept = self.cues.selection.kept
+        read = self.reply.request.get("scored_prompt")
+        if read is None:
+            return kept
+        shown, lines = set(str(read).split("\n")), self.cues.text.split("\n")
+        ids = {id for number, id in self.cues.lines if lines[number] in shown}
+        return tuple(item for item in kept if item.cue.id in ids)
 
 
 def ask(

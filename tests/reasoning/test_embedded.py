@@ -3,10 +3,15 @@ from pathlib import Path
 
 import pytest
 
+from fusion.question import Question
+from fusion.render import RenderOptions, render
+from fusion.selection import KeptCue, Selection
 from perception import weights
+from perception.cue import Cue, Span
 from perception.errors import BadInput, UnknownName
 from perception.plugins import take
 from reasoning.answer import Answer, Failure, FailureKind
+from reasoning.ask import ask
 from reasoning.llama_server import LlamaServer, ModelUnavailable
 from reasoning.videollm import Request, Text
 from reasoning.videollms.embedded import Embedded, Options
@@ -95,6 +100,19 @@ def test_an_answer_tells_what_was_read(model: Embedded) -> None:
     assert "jumps (88 %)" in reply.request["scored_prompt"]
     assert "walks" not in reply.request["scored_prompt"]
     assert "b179c9523d0e" in reply.model
+
+
+@pytest.mark.weights
+def test_a_choice_rests_on_the_cues_that_speak_of_the_question(model: Embedded) -> None:
+    kept = tuple(
+        KeptCue("action", Cue(f"action-{n}", Span(n, n + 1), text, 0.9), 0.9)
+        for n, text in enumerate(("person 1, left, walks", "person 2, right, jumps"))
+    )
+    cues = render(Selection(kept), RenderOptions())
+    asked = ask(Question("Who jumps?", ("person 1", "person 2")), cues, model)
+    assert [item.cue.id for item in asked.rests_on] == ["action-1"]
+    free = ask(Question("Who jumps?"), cues, model, max_new_tokens=2)
+    assert [item.cue.id for item in free.rests_on] == ["action-0", "action-1"]
 
 
 @pytest.mark.weights
