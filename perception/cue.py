@@ -6,15 +6,15 @@ that the first instant is 0. Everything is frozen; JSON (``NAME.cues.json``) rou
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from perception.errors import BadInput
+from perception.text_file import read_text
 
 __all__ = [
     "SCHEMA",
@@ -174,6 +174,15 @@ class VideoInfo:
     has_video: bool = True
     has_audio: bool = True
 
+    def __post_init__(self) -> None:
+        for name in ("duration_s", "width", "height", "rate_hz"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise BadInput(
+                    f"The {name} of a video is 0 or more and finite, not {getattr(self, name)}."
+                )
+        if not math.isfinite(self.start_s):
+            raise BadInput(f"The start_s of a video is finite, not {self.start_s}.")
+
 
 @dataclass(frozen=True, slots=True)
 class CueTimeline:
@@ -210,13 +219,14 @@ class CueTimeline:
         return replace(self, tracks=tuple(tracks))
 
     def to_json(self) -> str:
-        """The text of a ``.cues.json`` file."""
-        document = {
-            "schema": SCHEMA,
-            "video": asdict(self.video),
-            "tracks": [_track_to_dict(track) for track in self.tracks],
-        }
-        return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        """The text of a ``.cues.json`` file.
+
+        Raises:
+            BadInput: an attribute or a setting is a number that is not finite.
+        """
+        from perception import timeline_json
+
+        return timeline_json.write(self)
 
     @classmethod
     def from_json(cls, text: str, where: str = "the text") -> CueTimeline:
@@ -225,18 +235,9 @@ class CueTimeline:
         Raises:
             BadInput: not JSON, another schema, or a missing or ill-typed field.
         """
-        try:
-            document = json.loads(text)
-            schema = document["schema"]
-            if schema != SCHEMA:
-                raise BadInput(f"{where} has the schema {schema!r}; this version reads {SCHEMA!r}.")
-            tracks = tuple(_track_from_dict(track) for track in document["tracks"])
-            return cls(VideoInfo(**document["video"]), tracks)
-        except BadInput as error:
-            raise BadInput(f"{where} is not a cue timeline: {error}") from None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            detail = f"the field {error} is missing" if isinstance(error, KeyError) else str(error)
-            raise BadInput(f"{where} is not a cue timeline ({SCHEMA!r}): {detail}.") from None
+        from perception import timeline_json
+
+        return timeline_json.read(text, where)
 
     @classmethod
     def read(cls, path: Path) -> CueTimeline:
@@ -245,11 +246,7 @@ class CueTimeline:
         Raises:
             BadInput: it cannot be read or is not a timeline.
         """
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(f"Cannot read the timeline {str(path)!r}: {error}.") from None
-        return cls.from_json(text, repr(str(path)))
+        return cls.from_json(read_text(path, "timeline"), repr(str(path)))
 
 
 def _repeated(ids: list[str]) -> str | None:
@@ -259,47 +256,3 @@ def _repeated(ids: list[str]) -> str | None:
             return id
         seen.add(id)
     return None
-
-
-def _track_to_dict(track: CueTrack) -> dict[str, Any]:
-    return {
-        "id": track.id,
-        "kind": track.kind,
-        "origin": track.origin,
-        "status": track.status,
-        "notes": list(track.notes),
-        "source": asdict(track.source),
-        "cues": [
-            {
-                "id": cue.id,
-                "start_s": cue.span.start_s,
-                "end_s": cue.span.end_s,
-                "text": cue.text,
-                "confidence": cue.confidence,
-                "attributes": dict(cue.attributes),
-            }
-            for cue in track.cues
-        ],
-    }
-
-
-def _track_from_dict(raw: dict[str, Any]) -> CueTrack:
-    cues = tuple(
-        Cue(
-            id=str(cue["id"]),
-            span=Span(float(cue["start_s"]), float(cue["end_s"])),
-            text=str(cue["text"]),
-            confidence=float(cue["confidence"]),
-            attributes=dict(cue["attributes"]),
-        )
-        for cue in raw["cues"]
-    )
-    return CueTrack(
-        id=str(raw["id"]),
-        kind=str(raw["kind"]),
-        source=Source(**raw["source"]),
-        cues=cues,
-        origin=Origin(raw["origin"]),
-        status=Status(raw["status"]),
-        notes=tuple(map(str, raw["notes"])),
-    )
