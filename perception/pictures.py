@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import heapq
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -48,17 +49,22 @@ class Wish:
 
     Args:
         index: of the consumer.
-        instants: ascending, in seconds.
+        first_from: the first instant at or after a time in seconds, None when there is none.
         max_side_px: 0 = full size.
         always: instants before the first and after the last picture get the nearest one.
     """
 
     def __init__(
-        self, index: int, instants: Iterator[float], max_side_px: int, *, always: bool = False
+        self,
+        index: int,
+        first_from: Callable[[float], float | None],
+        max_side_px: int,
+        *,
+        always: bool = False,
     ) -> None:
         self.index, self.max_side_px, self.always = index, max_side_px, always
-        self._instants = instants
-        self.next_s = next(instants, None)
+        self._first_from = first_from
+        self.next_s = first_from(0.0)
         self.served = False
 
     @classmethod
@@ -66,17 +72,33 @@ class Wish:
         """Instants at the multiples of 1 / ``rate_hz`` inside ``span``."""
         first = 0 if span is None else math.ceil(round(span.start_s * rate_hz, 6))
         end_s = math.inf if span is None else span.end_s
-        every = (number / rate_hz for number in itertools.count(first))
-        instants = itertools.takewhile(lambda instant: instant < end_s, every)
-        return cls(index, instants, max_side_px)
+
+        def first_from(time_s: float) -> float | None:
+            number = max(first, math.floor(time_s * rate_hz) - 1)
+            while number / rate_hz < time_s:
+                number += 1
+            return number / rate_hz if number / rate_hz < end_s else None
+
+        return cls(index, first_from, max_side_px)
+
+    @classmethod
+    def at_times(cls, index: int, times_s: Sequence[float], max_side_px: int) -> Wish:
+        """The instants ``times_s``, ascending; always served."""
+
+        def first_from(time_s: float) -> float | None:
+            place = bisect.bisect_left(times_s, time_s)
+            return times_s[place] if place < len(times_s) else None
+
+        return cls(index, first_from, max_side_px, always=True)
 
     def falls_in(self, start_s: float, end_s: float) -> bool:
         """Whether an instant lies in [start_s, end_s); forgets those before ``end_s``."""
-        hit = False
-        while self.next_s is not None and self.next_s < end_s - TIMES_ROUND_S:
-            hit = hit or self.always or self.next_s >= start_s - TIMES_ROUND_S
-            self.next_s = next(self._instants, None)
-        return hit
+        limit_s = end_s - TIMES_ROUND_S
+        if self.next_s is None or self.next_s >= limit_s:
+            return False
+        inside = self._first_from(max(self.next_s, start_s - TIMES_ROUND_S))
+        self.next_s = self._first_from(limit_s)
+        return self.always or (inside is not None and inside < limit_s)
 
 
 class Pictures:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perception.cue import CueTrack, Source, VideoInfo
+from perception.errors import BadInput
 
 __all__ = [
     "AUDIO_RATE_HZ",
@@ -34,6 +35,9 @@ __all__ = [
 
 AUDIO_RATE_HZ = 16_000
 """All audio is handed over as mono float32 at this rate, the one that Whisper and Silero take."""
+
+MAX_RATE_HZ = 1e6
+"""A thousand times the fastest cameras in shops."""
 
 Traces = Mapping[str, npt.NDArray[np.generic]]
 """Arrays that are drawn or reused but are no cues; names are ``<track id>/<what>``."""
@@ -71,7 +75,8 @@ class Needs:
     """What a recognizer wants to be fed.
 
     Args:
-        frame_rate_hz: frames a second, by presentation time; 0 = no frames.
+        frame_rate_hz: frames a second, by presentation time, at most ``MAX_RATE_HZ``; 0 = no
+            frames.
         max_side_px: frames are scaled down so that no side is longer; 0 = as they are.
         audio: whether it wants the sound.
     """
@@ -79,6 +84,18 @@ class Needs:
     frame_rate_hz: float = 0.0
     max_side_px: int = 0
     audio: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.frame_rate_hz <= MAX_RATE_HZ:
+            raise BadInput(
+                f"A recognizer takes 0 to {MAX_RATE_HZ:g} frames a second, not "
+                f"{self.frame_rate_hz:g}."
+            )
+        if self.max_side_px < 0:
+            raise BadInput(
+                f"A picture's longer side is 1 pixel or more (0 = as it is), not "
+                f"{self.max_side_px}."
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -221,7 +221,7 @@ def frames_at(path: Path, times_s: Sequence[float], max_side_px: int = 0) -> lis
         raise BadInput(f"Frames are asked for at finite times in seconds, not {list(times_s)}.")
     found: dict[float, Frame] = {}
     for group in _near_times(sorted({max(0.0, time_s) for time_s in times_s})):
-        wish = Wish(0, iter(group), max_side_px, always=True)
+        wish = Wish.at_times(0, group, max_side_px)
         span = Span(group[0], group[-1] + SEEK_INSTEAD_S)
         for _, item in _decode(path, [wish], [], span):
             if isinstance(item, Frame):

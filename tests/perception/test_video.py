@@ -148,6 +148,20 @@ class TestFrames:
         with pytest.raises(BadInput, match="positive number"):
             next(video.frames(clip, rate))
 
+    @pytest.mark.timeout(60)
+    def test_a_time_years_ahead_is_reached_without_counting_up_to_it(self, tmp_path: Path) -> None:
+        path = write_clip(
+            tmp_path / "jump.mkv", [numbered(n) for n in range(3)], times_s=[0, 0.2, 1e9]
+        )
+        assert seen(path, 15) == [(0, 0), (200, 1), (10**12, 2)]
+        info = video.probe(path)
+        assert [index for index, _ in video.stream(path, info, [Needs(1e6)])] == [0, 0, 0]
+
+    @pytest.mark.parametrize("rate", [-1, float("nan"), float("inf"), 1e9])
+    def test_no_recognizer_asks_for_an_impossible_rate(self, rate: float) -> None:
+        with pytest.raises(BadInput, match="frames a second"):
+            Needs(rate)
+
     def test_cannot_be_written_to(self, clip: Path) -> None:
         frame = next(video.frames(clip, 1))
         with pytest.raises(ValueError, match="read-only"):
