@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-import yaml
-
 from fusion.options import FusionOptions
 from perception import plugins
 from perception.errors import BadInput, UnknownName
 from perception.perceive import DEFAULT_RECOGNIZERS
 from perception.shipped import shipped
+from perception.text_file import read_text
+from reasoning import plain_yaml
 from reasoning.videollm import VideoLLM
 
 __all__ = ["AnswerOptions", "Config", "build_videollm", "load", "parse"]
@@ -66,19 +66,15 @@ def load(path: Path | None = None, overrides: Sequence[str] = ()) -> Config:
         UnknownName: a key that does not exist, with the nearest that does.
     """
     path = path or shipped("configs") / "default.yaml"
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"Cannot read the config {str(path)!r}: {error}.") from None
-    return parse(text, overrides, where=str(path))
+    return parse(read_text(path, "config"), overrides, where=str(path))
 
 
 def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -> Config:
     """The same from YAML text; ``where`` names it in error messages."""
     try:
-        raw = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
-        raise BadInput(f"{where} is not YAML: {' '.join(str(error).split())}.") from None
+        raw = plain_yaml.load(text) or {}
+    except BadInput as error:
+        raise BadInput(f"{where} is not YAML for settings: {error}.") from None
     if not isinstance(raw, dict):
         raise BadInput(f"{where} must be a mapping of keys to values, not {type(raw).__name__}.")
     for override in overrides:
@@ -121,9 +117,9 @@ def _override(raw: dict[str, Any], override: str) -> None:
             f"--set takes KEY.PATH=VALUE, e.g. recognizers.action.window_s=5, not {override!r}."
         )
     try:
-        parsed = yaml.safe_load(value)
-    except yaml.YAMLError:
-        parsed = value
+        parsed = plain_yaml.load(value)
+    except BadInput as error:
+        raise BadInput(f"--set {override!r}: {error}.") from None
     place = raw
     for step in keys[:-1]:
         inner = place.get(step)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json as json_library
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -240,5 +239,6 @@ def _tell(result: Asked, perception: Perception, files: list[Path], quiet: bool)
 
 
 def _quoted(text: str) -> str:
-    """``text`` as a YAML value that is a string whatever it looks like."""
-    return json_library.dumps(text)
+    """``text`` as a YAML value that is this very string, whatever characters it holds."""
+    escaped = text.encode("unicode_escape").decode("ascii").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -90,6 +90,12 @@ def test_only_the_recognizers_that_are_named_run() -> None:
         ("answer: {max_new_tokens: 1.5}", "answer.max_new_tokens: "),
         ("answer: {when: 2026-11-30}", "key in answer 'when'"),
         ("a: b: c", "is not YAML"),
+        ("videollm: scripted\nvideollm: embedded", "the key 'videollm' stands here twice"),
+        ("recognizers: {action: {window_s: .inf}}", "inf is not a finite number"),
+        ("fusion: {thresholds: {action: .nan}}", "nan is not a finite number"),
+        ("recognizers: &all {action: *all}", "more than 100000 values"),
+        ("fusion: " + "[" * 3000, "nested too deeply"),
+        ("fusion: {budget_tokens: " + "9" * 5000 + "}", "is not YAML"),
         ("- a", "must be a mapping"),
         ("just words", "must be a mapping"),
         ("!!python/object/apply:os.system ['true']", "is not YAML"),
@@ -100,6 +106,32 @@ def test_a_mistake_is_one_sentence_with_the_key_and_the_value(text: str, said: s
         parse(text)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_aliases_that_multiply_without_end_are_not_followed() -> None:
+    lines = ["videollm: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"k{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+    with pytest.raises(BadInput, match="more than 100000 values"):
+        parse("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("1e-3", 0.001), ("2E1", 20.0), ("+.5", 0.5), ("3.", 3.0), ("4", 4.0)]
+)
+def test_numbers_are_written_as_people_write_them(written: str, meant: float) -> None:
+    set_so = load(DEFAULT, [f"recognizers.action.window_s={written}"])
+    assert set_so.recognizers["action"].window_s == meant
+
+
+@pytest.mark.parametrize("text", ["no", "on", "1:30", "2026-11-30", "0o7"])
+def test_words_stay_words(text: str) -> None:
+    name = parse(f"videollms: {{scripted: {{name: {text}}}}}").videollms["scripted"].name
+    assert name == text
+
+
+def test_an_override_that_is_not_finite_is_one_sentence() -> None:
+    with pytest.raises(BadInput, match=r"--set 'recognizers.action.rate_hz=.inf': inf is not"):
+        load(DEFAULT, ["recognizers.action.rate_hz=.inf"])
 
 
 @pytest.mark.parametrize("override", ["window_s", "=5", "a..b=1", "recognizers.=1"])
