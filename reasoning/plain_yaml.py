@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 
@@ -24,8 +24,6 @@ MAX_VALUES = 100_000
 class _Loader(yaml.SafeLoader):
     """Safe, and strict about keys."""
 
-    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
-
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
@@ -38,6 +36,7 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+_Loader.yaml_implicit_resolvers = {}
 for _tag, _pattern, _first in (
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
