@@ -25,6 +25,10 @@ NEW_SCENE = 30.0
 COARSE_PER_FINE = 2
 """Coarse windows that a sweep looks at for each fine one."""
 
+REST_EVERY = 4
+"""While somebody is followed, every fourth picture is not swept, which saves a twentieth of the time;
+newcomers wait for half a second at most."""
+
 _THUMBNAIL = (32, 18)
 
 
@@ -63,20 +67,23 @@ class BlazePoseStream:
         self._models = models
         self._following = Following(models.detector, models.landmarker, models.options)
         self._thumbnail: npt.NDArray[np.float32] | None = None
+        self._pictures = 0
         self._looked = 0
 
     def estimate(self, frame: Frame) -> Sequence[PersonPose]:
         """Everybody in the next picture; empty when there is nobody."""
         rgb = np.ascontiguousarray(frame.rgb)
         coarse, fine = sweep(rgb.shape[1], rgb.shape[0], self._models.options.fine_share)
+        self._pictures += 1
         if self._is_new_scene(rgb):
             self._following.forget()
             windows: Sequence[Window] = coarse + fine
+        elif self._following.is_busy and self._pictures % REST_EVERY == 0:
+            windows = ()
         else:
             windows = self._next_windows(coarse, fine)
-        return tuple(
-            _pose(body, score, frame.scale) for body, score in self._following.update(rgb, windows)
-        )
+        bodies = self._following.update(rgb, windows)
+        return tuple(_pose(body, score, frame.scale) for body, score in bodies)
 
     def _next_windows(self, coarse: Sequence[Window], fine: Sequence[Window]) -> list[Window]:
         """The sweep's next windows: ``COARSE_PER_FINE`` coarse ones, a fine one, and so on."""

@@ -104,6 +104,11 @@ class Following:
         self._options = options
         self._people: list[_Person] = []
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody is followed."""
+        return bool(self._people)
+
     def forget(self) -> None:
         """Start with nobody."""
         self._people = []
