@@ -80,14 +80,14 @@ COCO_SIGMAS: npt.NDArray[np.float32] = np.array(
 (COCO keypoint evaluation, ``cocoeval.py``: ``kpt_oks_sigmas``)."""
 
 RATE_HZ = 15.0
-"""Frames a second that poses are wanted at. BlazePose then takes 0.57 s of CPU a second of the sample
-with its two people on one thread; at 10 it follows both as well, but has fewer poses of the leap
-than an action needs."""
+"""Frames a second that poses are wanted at. For the two people of the sample BlazePose then takes
+0.57 s of CPU a second, on one thread; at 10 it follows both as well, but has fewer poses of the
+leap than an action needs."""
 
 MAX_SIDE_PX = 1280
-"""Longest side of the pictures that poses are wanted from. BlazePose then finds people from a sixth to
-a fifth of the picture's height (120 to 160 pixels); from 640 it finds no smaller share and has half
-the pixels for their joints, from 320 it loses the sample's man in his leap."""
+"""Longest side of the pictures that poses are wanted from. BlazePose then finds people from a sixth
+to a fifth of the picture's height (120 to 160 pixels); from 640 it finds no smaller share and has
+half the pixels for their joints, from 320 it loses the sample's man in his leap."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

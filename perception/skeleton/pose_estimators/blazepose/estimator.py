@@ -26,8 +26,8 @@ COARSE_PER_FINE = 2
 """Coarse windows that a sweep looks at for each fine one."""
 
 REST_EVERY = 4
-"""While somebody is followed, every fourth picture is not swept, which saves a twentieth of the time;
-newcomers wait for half a second at most."""
+"""While somebody is followed, every fourth picture is not swept: that saves a twentieth of the
+time, and newcomers wait for half a second at most."""
 
 _THUMBNAIL = (32, 18)
 
