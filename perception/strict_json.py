@@ -19,22 +19,23 @@ __all__ = ["MAX_DEPTH", "Fields", "dumps", "loads"]
 MAX_DEPTH = 50
 """Deepest nesting of a value that belongs to a kind of cue; recognizers write three levels."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNSEEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Lone surrogates, which UTF-8 cannot hold, and what turns or moves text on a terminal."""
 
 _REQUIRED: Any = object()
 
 
-def dumps(value: Any) -> str:
-    """``value`` as indented JSON text.
+def dumps(value: Any, *, ascii_only: bool = False) -> str:
+    """``value`` as indented JSON text, of ASCII characters only where that is wished.
 
     Raises:
         BadInput: it holds a number that is not finite.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
+        text = json.dumps(value, ensure_ascii=ascii_only, indent=1, allow_nan=False)
     except ValueError as error:
         raise BadInput(f"There is no JSON for a number that is not finite: {error}.") from None
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def loads(text: str) -> Any:

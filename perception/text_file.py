@@ -25,11 +25,11 @@ def read_text(path: Path, what: str) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise BadInput(f"The {what} {str(path)!r} has more than {MAX_BYTES >> 20} MB.")
-        return content.decode("utf-8-sig")
+        if len(content) <= MAX_BYTES:
+            return content.decode("utf-8-sig")
+        reason = f"it has more than {MAX_BYTES >> 20} MB"
     except UnicodeDecodeError as error:
-        raise BadInput(f"The {what} {str(path)!r} is not UTF-8 text: {error.reason}.") from None
+        reason = f"it is not UTF-8 text ({error.reason})"
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"Cannot read the {what} {str(path)!r}: {reason}.") from None
+        reason = str(getattr(error, "strerror", None) or error)
+    raise BadInput(f"Cannot read the {what} {str(path)!r}: {reason}.")

@@ -50,9 +50,11 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         if error.errno not in _STORAGE_ERRORS:
             raise
+        remedy = "Free some space or choose a folder that can be written."
+        if error.errno == errno.ENAMETOOLONG:
+            remedy = "Give the video a shorter name."
         raise StorageError(
-            f"Cannot write {str(path)!r}: {error.strerror or error}. "
-            "Free some space or choose a folder that can be written."
+            f"Cannot write {str(path)!r}: {error.strerror or error}. {remedy}"
         ) from error
     finally:
         with contextlib.suppress(OSError):

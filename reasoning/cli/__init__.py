@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 
 from perception import plugins
 from perception.errors import CuelightError, UnknownName, UserError
+from reasoning.cli._terminal import forgive_encodings, tell
 
 __all__ = ["main"]
 
@@ -40,21 +41,17 @@ def _exit_code(call: Callable[[], int | None]) -> int:
     try:
         return call() or 0
     except UserError as mistake:
-        _say(f"Error: {mistake}")
+        tell(f"Error: {mistake}", err=True)
         return _USER_MISTAKE
     except CuelightError as failure:
-        _say(f"Error: {failure}")
+        tell(f"Error: {failure}", err=True)
         return _FAILED
     except KeyboardInterrupt:
-        _say("Interrupted; finished tracks are kept and will be reused.")
+        tell("Interrupted; finished tracks are kept and will be reused.", err=True)
         return _INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _FAILED
-
-
-def _say(text: str) -> None:
-    typer.echo(text, err=True)
 
 
 def _command(name: str) -> Any:
@@ -80,7 +77,7 @@ class _Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         known = self.list_commands(ctx)
         if cmd_name not in known:
-            _say(f"Error: {UnknownName('command', cmd_name, known)}")
+            tell(f"Error: {UnknownName('command', cmd_name, known)}", err=True)
             raise typer.Exit(_USER_MISTAKE)
         return _command(cmd_name)
 
@@ -115,4 +112,5 @@ def _root(
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the command; ends the process with an exit code."""
+    forgive_encodings()
     _app(args=arguments, prog_name="cuelight")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -12,10 +12,12 @@ from typing import Annotated, Any
 
 import typer
 
+from perception import strict_json
 from perception.cue import Span
 from perception.errors import BadInput
 from perception.perceive import FOREVER_S, Progress
 from reasoning.cli._fetching import fetching
+from reasoning.cli._terminal import is_utf8
 
 __all__ = [
     "HERE",
@@ -65,7 +67,7 @@ SAMPLE = "sample"
 
 def emit(document: Any) -> None:
     """Print a JSON document on stdout."""
-    typer.echo(json.dumps(document, ensure_ascii=False, indent=1))
+    typer.echo(strict_json.dumps(document, ascii_only=not is_utf8()))
 
 
 def video_path(name: str, quiet: bool) -> Path:
@@ -81,7 +83,7 @@ def video_path(name: str, quiet: bool) -> Path:
 
         with fetching(quiet) as on_fetch:
             return compose(cache_folder() / SAMPLE / f"{SAMPLE}.mp4", on_fetch)
-    if not path.exists():
+    if not os.path.exists(name):  # noqa: PTH110 - False for names too long or with a null byte
         raise BadInput(
             f"There is no file {name!r}. Give the path of a video, or the word {SAMPLE!r} "
             "for the sample clip."
@@ -104,8 +106,10 @@ def span_of(start: str | None, end: str | None) -> Span | None:
         return None
     start_s = _seconds(start, "--from") if start is not None else 0.0
     end_s = _seconds(end, "--to") if end is not None else FOREVER_S
+    if end is None and start_s >= FOREVER_S:
+        raise BadInput(f"--from {start} is later than any video ends.")
     if end_s <= start_s:
-        raise BadInput(f"--to {end} is not after --from {start}.")
+        raise BadInput(f"--to {end} is not after --from {start or 0}.")
     return Span(start_s, end_s)
 
 
@@ -119,7 +123,7 @@ def _seconds(text: str, option: str) -> float:
             f"{option} takes seconds or H:MM:SS, e.g. 80, 1:20 or 1:02:03.5, not {text!r}."
         )
     hours, minutes, seconds = (float(part or 0) for part in match.groups())
-    return hours * 3600 + minutes * 60 + seconds
+    return min(hours * 3600 + minutes * 60 + seconds, FOREVER_S)
 
 
 @contextlib.contextmanager

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import typer
-
 from perception import traces
 from perception.cue import Span, Status
 from perception.perceive import Perception, build_recognizers, perceive
 from perception.whole import write_whole
 from reasoning.cli import _output as output
 from reasoning.cli._fetching import fetching
+from reasoning.cli._terminal import tell
 from reasoning.config import Config
 
 __all__ = ["perceive_video", "save_perception", "tell_tracks"]
@@ -56,9 +55,9 @@ def tell_tracks(perception: Perception, files: Sequence[Path]) -> None:
         state = "" if track.status is Status.COMPLETE else f" ({track.status.replace('_', ' ')})"
         reused = ", from the cache" if track.kind in perception.cached else ""
         cues = "1 cue" if len(track.cues) == 1 else f"{len(track.cues)} cues"
-        typer.echo(f"{track.kind}: {cues}{state}{reused}")
+        tell(f"{track.kind}: {cues}{state}{reused}")
         for note in track.notes:
-            typer.echo(f"  {note}")
+            tell(f"  {note}")
     for notice in perception.notices:
-        typer.echo(notice)
-    typer.echo(f"Wrote {', '.join(map(str, files))}")
+        tell(notice)
+    tell(f"Wrote {', '.join(map(str, files))}")

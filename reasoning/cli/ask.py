@@ -15,6 +15,7 @@ from perception.cue import Span, Status
 from perception.errors import BadInput
 from reasoning.cli import _output as output
 from reasoning.cli._fetching import fetching
+from reasoning.cli._terminal import tell
 
 if TYPE_CHECKING:
     from fusion.question import Question
@@ -182,7 +183,7 @@ def _agreed(sent: Egress, yes: bool, max_cost: float | None, quiet: bool) -> boo
     if max_cost is not None and (sent.cost_usd is None or sent.cost_usd > max_cost):
         raise BadInput(f"{sent.sentence()} That is not known to be within --max-cost {max_cost:g}.")
     if not quiet or not yes:
-        typer.echo(sent.sentence(), err=True)
+        tell(sent.sentence(), err=True)
     return yes or (sys.stdin.isatty() and typer.confirm("Send it?", err=True))
 
 
@@ -213,29 +214,29 @@ def _kept(item: KeptCue) -> dict[str, Any]:
 
 def _tell(result: Asked, perception: Perception, files: list[Path], quiet: bool) -> None:
     if result.failure is not None:
-        typer.echo(f"No answer ({result.failure.kind}): {result.failure.reason}", err=True)
+        tell(f"No answer ({result.failure.kind}): {result.failure.reason}", err=True)
     if result.answer is not None:
-        typer.echo(result.answer.text)
+        tell(result.answer.text)
         for score in result.answer.option_scores:
-            typer.echo(f"  {score.probability:4.0%}  {score.text}")
+            tell(f"  {score.probability:4.0%}  {score.text}")
     if quiet:
         return
     if result.answer is not None and not result.answer.sees_video:
-        typer.echo(
+        tell(
             f"\n{result.answer.model} is a small text model: it read the cues below and saw no "
             "pictures. Options (--option) suit it better than free answers."
         )
-    typer.echo(f"\n{result.cues.text or 'It was given no cues.'}")
+    tell(f"\n{result.cues.text or 'It was given no cues.'}")
     left_out = len(result.cues.selection.dropped)
     if left_out:
         cues = "1 cue was" if left_out == 1 else f"{left_out} cues were"
-        typer.echo(f"({cues} left out; the page says why.)")
+        tell(f"({cues} left out; the page says why.)")
     for track in perception.timeline.tracks:
         if track.status is not Status.COMPLETE:
-            typer.echo(f"{track.kind}: {track.status.replace('_', ' ')}. {' '.join(track.notes)}")
+            tell(f"{track.kind}: {track.status.replace('_', ' ')}. {' '.join(track.notes)}")
     for notice in perception.notices:
-        typer.echo(notice)
-    typer.echo(f"\nWrote {', '.join(map(str, files))}")
+        tell(notice)
+    tell(f"\nWrote {', '.join(map(str, files))}")
 
 
 def _quoted(text: str) -> str:

@@ -9,6 +9,7 @@ import typer
 
 from perception.errors import BadInput
 from reasoning.cli import _output as output
+from reasoning.cli._terminal import tell
 
 _UNITS_S = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
@@ -52,10 +53,10 @@ def command(
         )
         return
     if removed and not quiet:
-        typer.echo(f"Removed {removed.tracks} tracks, {removed.bytes / 1e6:.1f} MB.")
-    typer.echo(f"{cache_folder()}")
-    typer.echo(f"tracks: {left.tracks}, {left.bytes / 1e6:.1f} MB")
-    typer.echo(f"weights and sample: {weights / 1e6:.1f} MB")
+        tell(f"Removed {removed.tracks} tracks, {removed.bytes / 1e6:.1f} MB.")
+    tell(f"{cache_folder()}")
+    tell(f"tracks: {left.tracks}, {left.bytes / 1e6:.1f} MB")
+    tell(f"weights and sample: {weights / 1e6:.1f} MB")
 
 
 def _age_s(text: str) -> float:

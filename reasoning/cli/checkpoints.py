@@ -9,6 +9,7 @@ import typer
 
 from reasoning.cli import _output as output
 from reasoning.cli._fetching import fetching
+from reasoning.cli._terminal import tell
 
 if TYPE_CHECKING:
     from perception.weights import Checkpoint, Planned
@@ -32,8 +33,8 @@ def list_checkpoints(json: output.Json = False, quiet: output.Quiet = False) -> 
         here = "here" if weights.has(name) else "not here"
         when = "" if checkpoint.default else ", not used by default"
         size = f"{checkpoint.size / _MEGABYTE:.1f} MB"
-        typer.echo(f"{name:{wide}}  {size:>9}  {checkpoint.task}: {here}{when}")
-        typer.echo(f"{'':{wide}}  {'':>9}  {checkpoint.licence}; {checkpoint.origin}")
+        tell(f"{name:{wide}}  {size:>9}  {checkpoint.task}: {here}{when}")
+        tell(f"{'':{wide}}  {'':>9}  {checkpoint.licence}; {checkpoint.origin}")
 
 
 def fetch(
@@ -62,7 +63,7 @@ def fetch(
         output.emit([str(path) for path in paths])
     elif not quiet:
         for path in paths:
-            typer.echo(str(path))
+            tell(str(path))
 
 
 def verify(
@@ -91,7 +92,7 @@ def verify(
     else:
         for each in checked:
             if not quiet or each.state is not State.OK:
-                typer.echo(f"{each.state.value:8} {each.checkpoint}: {each.path}")
+                tell(f"{each.state.value:8} {each.checkpoint}: {each.path}")
     needed = set(names or (name for name, one in weights.checkpoints().items() if one.default))
     bad = [
         each
@@ -117,10 +118,10 @@ def path(
     if json:
         output.emit({"checkpoint": name, "path": str(place), "here": here})
     else:
-        typer.echo(str(place))
+        tell(str(place))
     if not here and not quiet:
         files = ", ".join(file.name for file in weights.checkpoint(name).files)
-        typer.echo(f"It is not there yet ({files}).", err=True)
+        tell(f"It is not there yet ({files}).", err=True)
     return 0 if here else 1
 
 
@@ -165,6 +166,6 @@ def _tell_plan(planned: tuple[Planned, ...], json: bool) -> None:
         return
     for each in planned:
         size = f"{each.download.size / _MEGABYTE:.1f} MB" if each.download.size else "size unknown"
-        typer.echo(f"{each.download.label}, {size}, for {', '.join(each.files)}")
+        tell(f"{each.download.label}, {size}, for {', '.join(each.files)}")
     total = sum(each.download.size for each in planned) / _MEGABYTE
-    typer.echo(f"{total:.1f} MB in all" if planned else "Nothing to fetch.")
+    tell(f"{total:.1f} MB in all" if planned else "Nothing to fetch.")

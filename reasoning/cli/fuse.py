@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from reasoning.cli import _output as output
+from reasoning.cli._terminal import tell
 
 
 def command(
@@ -34,7 +35,7 @@ def command(
     if json:
         output.emit(asdict(prompt))
         return
-    typer.echo(prompt.text or "No cue was kept: the model would be told nothing.")
+    tell(prompt.text or "No cue was kept: the model would be told nothing.")
     if not quiet:
         for dropped in prompt.selection.dropped:
-            typer.echo(f"left out: {dropped.kind} {dropped.cue.text!r}: {dropped.reason}", err=True)
+            tell(f"left out: {dropped.kind} {dropped.cue.text!r}: {dropped.reason}", err=True)

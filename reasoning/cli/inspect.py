@@ -12,6 +12,7 @@ import typer
 
 from perception.errors import UnknownName
 from reasoning.cli import _output as output
+from reasoning.cli._terminal import tell
 
 if TYPE_CHECKING:
     from perception.cue import CueTimeline, Span
@@ -93,7 +94,7 @@ def _beside(cues: Path, timeline: CueTimeline) -> Path | None:
     """The video file that lies in the folder of its timeline, None where it does not."""
     name = Path(timeline.video.name).name
     video = cues.parent / name
-    return video if name and video.is_file() else None
+    return video if name and os.path.isfile(video) else None  # noqa: PTH113 - any name will do
 
 
 def _write(stem: Path, timeline: CueTimeline, video: Path | None) -> Path:
@@ -114,7 +115,7 @@ def _tell(timeline: CueTimeline, page: Path | None, json: bool, quiet: bool) -> 
 
         Console(highlight=False).print(drawing(timeline))
     else:
-        typer.echo(page if quiet else f"Wrote {page}")
+        tell(page if quiet else f"Wrote {page}")
 
 
 def _document(timeline: CueTimeline, page: Path | None) -> dict[str, Any]:

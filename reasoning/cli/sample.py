@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import typer
-
 from reasoning.cli import _output as output
 from reasoning.cli._fetching import fetching
+from reasoning.cli._terminal import tell
 
 
 def command(
@@ -21,7 +20,7 @@ def command(
     with fetching(quiet) as on_progress:
         path = sample.compose(out / "sample.mp4", on_progress)
     if not json:
-        typer.echo(str(path))
+        tell(str(path))
         return
     output.emit(
         {

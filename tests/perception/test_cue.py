@@ -173,7 +173,7 @@ def test_a_file_without_an_end_is_not_read_into_memory(
     monkeypatch.setattr(text_file, "MAX_BYTES", 10)
     path = tmp_path / "long.cues.json"
     path.write_text(" " * 11)
-    with pytest.raises(BadInput, match="has more than"):
+    with pytest.raises(BadInput, match="it has more than"):
         CueTimeline.read(path)
 
 
