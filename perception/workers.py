@@ -120,15 +120,21 @@ def run(
     finally:
         for worker in workers:
             worker.abandon()
-    return {w.recognizer.kind: _recognition(w, notices) for w in workers}, notices
+    return {w.recognizer.kind: _recognition(w, info, notices) for w in workers}, notices
 
 
-def _recognition(worker: _Worker, notices: Sequence[str]) -> Recognition:
-    """The worker's track; PARTIAL when the file broke off, FAILED when the recognizer did."""
+def _recognition(worker: _Worker, info: VideoInfo, notices: Sequence[str]) -> Recognition:
+    """The worker's track; PARTIAL when the file is damaged, FAILED when the recognizer stopped.
+
+    Where something was lost, nothing found does not mean that nothing was there.
+    """
     if worker.result is None:
         return Recognition(failed(worker.recognizer, worker.error))
     recognition = worker.result
-    if notices and recognition.track.status is Status.COMPLETE:
+    needs = worker.recognizer.needs
+    fed = (info.has_video and needs.frame_rate_hz > 0) or (info.has_audio and needs.audio)
+    doubtful = recognition.track.status is Status.NO_SIGNAL and fed
+    if notices and (doubtful or recognition.track.status is Status.COMPLETE):
         notes = (*recognition.track.notes, *notices)
         track = replace(recognition.track, status=Status.PARTIAL, notes=notes)
         return Recognition(track, recognition.traces)

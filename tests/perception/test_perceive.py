@@ -26,6 +26,7 @@ class Watcher:
     fail_in: str = ""
     error: Exception = field(default_factory=lambda: RecognizerFailed("the model tripped"))
     starts: int = 0
+    status: Status = Status.COMPLETE
     weights: tuple[str, ...] = ()
 
     @property
@@ -61,7 +62,14 @@ class Watching:
             Cue(f"{kind}-{i}", Span(time_s, time_s + 0.1), f"frame at {time_s:.2f}", 1.0)
             for i, time_s in enumerate(self.times_s)
         )
-        track = CueTrack(kind, kind, self.watcher.source, cues, notes=(f"{self.samples} samples",))
+        track = CueTrack(
+            kind,
+            kind,
+            self.watcher.source,
+            cues,
+            status=self.watcher.status,
+            notes=(f"{self.samples} samples",),
+        )
         return Recognition(track, {f"{kind}/times": np.array(self.times_s)})
 
 
@@ -195,6 +203,22 @@ def test_a_file_that_breaks_off_gives_partial_tracks_that_say_so(
     assert track.notes[1:] == found.notices
     assert len(found.notices) == 1
     assert found.is_partial
+
+
+def test_nothing_found_in_a_file_that_breaks_off_is_partial_where_something_may_have_been(
+    tmp_path: Path, cache: TrackCache
+) -> None:
+    whole = clips.write_clip(tmp_path / "whole.mkv", clips.moving_square(100))
+    broken = tmp_path / "broken.mkv"
+    broken.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    eyes = Watcher("eyes", status=Status.NO_SIGNAL)
+    ears = Watcher("ears", Needs(audio=True), status=Status.NO_SIGNAL)
+    for found in (perceive(broken, [eyes, ears], cache=cache) for _ in range(2)):
+        seen, heard = found.timeline.tracks
+        assert (seen.status, heard.status) == (Status.PARTIAL, Status.NO_SIGNAL)
+        assert "breaks off" in seen.notes[1]
+        assert found.is_partial
+    assert found.cached == {"eyes", "ears"}
 
 
 def test_a_cache_that_cannot_be_written_loses_no_result(clip: Path, tmp_path: Path) -> None:
