@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -70,10 +71,12 @@ def lanes(timeline: CueTimeline) -> tuple[Lane, ...]:
     """A lane for every track, and in it one for every person where cues carry ``person``."""
     found: list[Lane] = []
     for track in timeline.tracks:
-        people = sorted({str(cue.attributes.get("person", "")) for cue in track.cues}, key=_natural)
+        people: dict[str, list[Cue]] = {}
+        for cue in track.cues:
+            people.setdefault(str(cue.attributes.get("person", "")), []).append(cue)
         notes = tuple(visible(note) for note in track.notes)
-        for place, person in enumerate(people or [""]):
-            cues = [cue for cue in track.cues if str(cue.attributes.get("person", "")) == person]
+        for place, person in enumerate(sorted(people, key=_natural) or [""]):
+            cues = people.get(person, [])
             label = kind_words(track.kind) + (f", person {visible(person)}" if person else "")
             if track.id != track.kind:
                 label += f" ({visible(track.id)})"
@@ -106,7 +109,7 @@ def alternatives(attributes: Mapping[str, Any]) -> tuple[tuple[str, float], ...]
     for item in top if isinstance(top, list | tuple) else ():
         if isinstance(item, Mapping):
             item = (item.get("label", item.get("text")), item.get("probability"))
-        if isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[1], int | float):
+        if isinstance(item, list | tuple) and len(item) == 2 and _is_probability(item[1]):
             found.append((visible(str(item[0])), float(item[1])))
     return tuple(sorted(found, key=lambda pair: -pair[1]))
 
@@ -121,17 +124,26 @@ def short_text(cue: Cue, person: str | None) -> str:
     return text
 
 
+def _is_probability(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
 def _natural(text: str) -> tuple[int, float, str]:
     return (0, float(text), text) if text.isdecimal() else (1, 0.0, text)
 
 
 def _rows(cues: Iterable[Cue]) -> tuple[tuple[Cue, ...], ...]:
-    """Each cue goes into the first row where nothing is in its way."""
+    """Each cue, in order of time, goes into the first row where nothing is in its way."""
     rows: list[list[Cue]] = []
+    taken: list[tuple[float, int]] = []
+    free: list[int] = []
     for cue in cues:
-        row = next((row for row in rows if row[-1].span.end_s <= cue.span.start_s), None)
-        if row is None:
-            rows.append([cue])
-        else:
-            row.append(cue)
+        while taken and taken[0][0] <= cue.span.start_s:
+            heapq.heappush(free, heapq.heappop(taken)[1])
+        if not free:
+            free.append(len(rows))
+            rows.append([])
+        row = heapq.heappop(free)
+        rows[row].append(cue)
+        heapq.heappush(taken, (cue.span.end_s, row))
     return tuple(map(tuple, rows))

@@ -19,6 +19,8 @@ _STYLES = {"action": "blue", "screen_text": "yellow", "speech": "green"}
 _OTHER_STYLE = "magenta"
 _LEAST_WIDTH = 20
 _CELLS_PER_TICK = 10
+_MAX_CHARS = 1000
+"""A terminal is for a look; the page holds all of a longer text."""
 
 
 def drawing(timeline: CueTimeline, prompt: CuePrompt | None = None) -> RenderableType:
@@ -70,7 +72,7 @@ class _Lanes:
             if first + cells > width:
                 break
             line.append(" " * (first - line.cell_len))
-            text = short_text(cue, lane.person)
+            text = short_text(cue, lane.person)[:_MAX_CHARS]
             if cue.id in self._dropped:
                 line.append(_bar(text, cells, "╎╌"), style="dim")
             else:
@@ -84,6 +86,10 @@ def _bar(text: str, cells: int, marks: str) -> str:
         return marks[0]
     shown = text if cell_len(text) < cells else set_cell_size(text, cells - 2) + "…"
     return marks[0] + shown + marks[1] * (cells - 1 - cell_len(shown))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_CHARS else text[: _MAX_CHARS - 1] + "…"
 
 
 def _notes(lane: Lane) -> list[str]:
@@ -109,7 +115,7 @@ def _table(timeline: CueTimeline, dropped: dict[str, str]) -> Table:
         cells = [
             Text(span_words(cue.span)),
             Text(visible(kind.replace("_", " ")), style=_STYLES.get(kind, _OTHER_STYLE)),
-            Text(visible(cue.text)),
+            Text(_cut(visible(cue.text))),
             Text(f"{int(cue.confidence * 100 + 0.5)} %"),
         ]
         if dropped:

@@ -143,6 +143,14 @@ def test_overlapping_cues_get_rows_of_their_own() -> None:
     assert [[cue.id for cue in row] for row in first.rows] == [["action-1"], ["action-3"]]
 
 
+def test_the_first_row_that_is_free_is_used_again() -> None:
+    times = [(0, 9), (0, 1), (0, 2), (2, 3), (2.5, 4), (3, 5)]
+    cues = tuple(Cue(str(n), Span(*span), "x", 1) for n, span in enumerate(times))
+    (lane,) = lanes(CueTimeline(TIMELINE.video, (CueTrack("t", "t", Source("s"), cues),)))
+    starts = [[(cue.span.start_s, cue.span.end_s) for cue in row] for row in lane.rows]
+    assert starts == [[(0, 1), (2, 3), (3, 5)], [(0, 2), (2.5, 4)], [(0, 9)]]
+
+
 @pytest.mark.parametrize(
     ("extent", "at_most", "times"),
     [
@@ -170,6 +178,7 @@ def test_the_axis_reaches_the_last_cue_and_is_never_empty() -> None:
         ({"top5": [{"label": "wave", "probability": 0.9}]}, (("wave", 0.9),)),
         ({"top": ["wave", ["clap"], ["jump", "much"], None]}, ()),
         ({"top": "wave"}, ()),
+        ({"top": [["wave", 1.5], ["clap", -1], ["jump", 10**400], ["sit", True]]}, ()),
         ({}, ()),
     ],
 )
@@ -354,6 +363,15 @@ def test_the_terminal_lists_every_cue_and_no_escape_code() -> None:
     assert "confidence 0.41 is under 0.60" in text
     assert "▌walks" in "\n".join(drawn())
     assert "╎walks╌" in text
+
+
+def test_a_terminal_is_not_flooded_by_one_text() -> None:
+    cue = Cue("a", Span(0, 1), "long " * 1_000_000, 0.9)
+    track = CueTrack("speech", "speech", Source("s"), (cue,))
+    out = io.StringIO()
+    Console(file=out, width=80).print(drawing(CueTimeline(TIMELINE.video, (track,))))
+    assert len(out.getvalue()) < 5_000
+    assert "…" in out.getvalue()
 
 
 def run(*arguments: str) -> int:
