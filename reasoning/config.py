@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from fusion.options import FusionOptions
 from perception import plugins
@@ -26,6 +26,14 @@ __all__ = ["AnswerOptions", "Config", "build_videollm", "load", "parse"]
 
 T = TypeVar("T")
 
+_SHOWN_CHARS = 100
+
+MAX_TEMPERATURE = 2.0
+"""What OpenAI's chat completions take."""
+
+MAX_SEED = 2**32
+"""llama.cpp's seeds have 32 bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerOptions:
@@ -37,6 +45,15 @@ class AnswerOptions:
     """0 = greedy."""
     seed: int = 0
     """For sampling, where the temperature is above 0."""
+
+    def __post_init__(self) -> None:
+        if self.max_new_tokens < 1 or not 0 <= self.temperature <= MAX_TEMPERATURE:
+            raise BadInput(
+                f"An answer has at least one token and a temperature from 0 to "
+                f"{MAX_TEMPERATURE:g}, not {self.max_new_tokens} and {self.temperature:g}."
+            )
+        if not 0 <= self.seed < MAX_SEED:
+            raise BadInput(f"A seed is a number from 0 to {MAX_SEED - 1}, not {self.seed}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +185,25 @@ def _typed(cls: type[T], raw: Any, where: str) -> T:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join([where, *map(str, first["loc"])])
-        raise BadInput(f"{key}: {first['msg']}, not {first['input']!r}.") from None
+        shown = repr(first["input"])
+        shown = shown if len(shown) <= _SHOWN_CHARS else f"{shown[:_SHOWN_CHARS]}…"
+        raise BadInput(f"{key}: {first['msg']}, not {shown}.") from None
 
 
 def _check_keys(cls: Any, section: Mapping[str, Any], where: str) -> None:
     hints = get_type_hints(cls)
     _known_keys(section, [each.name for each in dataclasses.fields(cls)], "key", where)
     for key, value in section.items():
-        if dataclasses.is_dataclass(hints[key]) and isinstance(value, dict):
-            _check_keys(hints[key], value, f"{where}.{key}")
+        for inner, place in _sections(hints[key], value, f"{where}.{key}"):
+            _check_keys(*inner, place)
+
+
+def _sections(
+    hint: Any, value: Any, where: str
+) -> Iterator[tuple[tuple[Any, dict[str, Any]], str]]:
+    """The nested sections in a value: a dataclass's, or those of each in a tuple of dataclasses."""
+    if dataclasses.is_dataclass(hint) and isinstance(value, dict):
+        yield (hint, value), where
+    elif get_origin(hint) is tuple and isinstance(value, list):
+        for at, each in enumerate(value):
+            yield from _sections(get_args(hint)[0], each, f"{where}[{at}]")
