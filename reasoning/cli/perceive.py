@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from perception.errors import BadInput
 from reasoning.cli import _output as output
 from reasoning.cli._perceiving import perceive_video, save_perception, tell_tracks
+from reasoning.cli._terminal import tell
 
 
 def command(
@@ -27,22 +29,28 @@ def command(
     """Turn videos into cue timelines: NAME.cues.json and NAME.traces.npz.
 
     Exit code 1 when a track is partial or failed; the other tracks are written all the same.
+    Exit code 2 when one of the videos cannot be used; the other videos are perceived all the same.
     """
     from reasoning.config import load
 
     settings = load(config, set or ())
     span = output.span_of(start, end)
-    partial = False
-    documents = []
+    partial = unusable = False
+    documents: list[dict[str, Any]] = []
     for name in videos:
-        path = output.video_path(name, quiet)
-        perception = perceive_video(path, settings, only or (), span, force, quiet)
+        try:
+            path = output.video_path(name, quiet)
+            perception = perceive_video(path, settings, only or (), span, force, quiet)
+        except BadInput as mistake:
+            tell(f"Error: {mistake}", err=True)
+            unusable = True
+            documents.append({"video": name, "error": str(mistake)})
+            continue
         files = save_perception(perception, output.output_stem(out, path))
         partial |= perception.is_partial
-        if json:
-            documents.append({"video": name, "files": [str(file) for file in files]})
-        else:
+        documents.append({"video": name, "files": [str(file) for file in files]})
+        if not json:
             tell_tracks(perception, files)
     if json:
         output.emit(documents)
-    return int(partial)
+    return 2 if unusable else int(partial)

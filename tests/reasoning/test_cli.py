@@ -108,6 +108,8 @@ def test_ask_without_an_answer_exits_with_1_and_keeps_what_was_perceived(
         (["ask", "clip.mp4", "Q?", "--from", "1:75"], "--from takes seconds or H:MM:SS"),
         (["ask", "clip.mp4", "Q?", "--from", "2", "--to", "1"], "--to 1 is not after --from 2"),
         (["ask", "clip.mp4", "Q?", "--from", "1:00:00"], "lasts 2."),
+        (["ask", "clip.mp4", "Q?", "--from", "9" * 400], "later than any video ends"),
+        (["ask", "clip.mp4", "Q?", "--to", "0"], "--to 0 is not after --from 0."),
         (["ask", "clip.mp4", "Q?", "--from", "3", "--only", "speech"], "between 3 s and the end"),
         (["ask", "clip.mp4", "Q?", "--only", "actoin"], "Did you mean 'action'?"),
         (["ask", "clip.mp4", "Q?", "--set", "fusion.polices=[]"], "Did you mean 'policies'?"),
@@ -160,6 +162,21 @@ def test_what_is_no_video_is_one_sentence(
     assert ran.err.count("\n") == 1
     assert "video.mp4" in ran.err
     assert not list(tmp_path.glob("*.json"))
+
+
+def test_a_video_that_cannot_be_used_does_not_keep_the_others_from_it(
+    run: Run, clip: Path, tmp_path: Path
+) -> None:
+    text_file(tmp_path / "text.mp4")
+    names = ["missing.mp4", "clip.mp4", "text.mp4"]
+    ran = run("perceive", *names, "--set", "recognizers={}", "--json", "--quiet")
+    assert ran.code == 2
+    assert ran.err.count("Error: ") == 2
+    documents = json.loads(ran.out)
+    assert [document["video"] for document in documents] == names
+    assert "There is no file" in documents[0]["error"]
+    assert documents[1]["files"] == ["clip.cues.json"]
+    assert (tmp_path / "clip.cues.json").is_file()
 
 
 def still(path: Path) -> None:
