@@ -58,6 +58,9 @@ def _sha256(path: Path, changed_ns: int) -> str:  # noqa: ARG001 - a changed fil
 class RapidOcrReader:
     """Finds and reads lines of text.
 
+    ONNX Runtime keeps its memory arena, which RapidOCR switches off: without it the heap
+    fragments, and memory grew by 9 MB a reading to 800 MB after a minute; with it 300 MB stay 300.
+
     Args:
         detection_side_px: lines are looked for in the picture scaled down to this longer side.
         threads: CPU threads of ONNX Runtime.
@@ -84,6 +87,7 @@ class RapidOcrReader:
                 "Global.text_score": 0.0,
                 "EngineConfig.onnxruntime.intra_op_num_threads": threads,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+                "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
                 "Det.model_path": str(paths[0]),
                 "Det.limit_type": "max",
                 "Det.limit_side_len": detection_side_px,

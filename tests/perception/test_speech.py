@@ -109,8 +109,14 @@ def tune(seconds: float, seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize(
     "sound",
-    [white(20), pink(20), tone(20), tone(20, 130), tune(20, 0), tune(20, 1)],
-    ids=["white noise", "pink noise", "high tone", "low tone", "a tune", "another tune"],
+    [
+        pytest.param(white(20), id="white noise"),
+        pytest.param(pink(20), id="pink noise"),
+        pytest.param(tone(20), id="high tone"),
+        pytest.param(tone(20, 130), id="low tone"),
+        pytest.param(tune(20, 0), id="a tune", marks=pytest.mark.weights),
+        pytest.param(tune(20, 1), id="another tune", marks=pytest.mark.weights),
+    ],
 )
 def test_sound_without_speech_gives_no_speech(sound: np.ndarray) -> None:
     track = listen((0.0, sound)).track
@@ -416,15 +422,14 @@ def test_words_away_from_the_voice_or_past_the_end_are_dropped() -> None:
     ]
 
 
-def test_a_word_is_trimmed_to_the_voice() -> None:
+def test_a_word_is_trimmed_to_the_voice_after_a_pause() -> None:
     heard = segment((" And", 0.0, 2.0), (" so", 2.0, 4.5))
     [part], _ = spoken_words([heard], [Span(1.5, 2.2), Span(2.8, 4.0)], 9.0, GuardRules())
-    assert [(word.start_s, word.end_s) for word in part.words] == [
-        (pytest.approx(1.5, abs=0.1), 2.0),
-        (2.0, pytest.approx(4.0, abs=0.1)),
-    ]
-    assert part.words[0].start_s > 1.4
-    assert part.words[1].end_s < 4.11
+    [first, second] = part.words
+    assert 1.4 < first.start_s <= 1.5
+    assert first.end_s == 2.0
+    assert 2.7 < second.start_s <= 2.8
+    assert 4.0 <= second.end_s < 4.1
 
 
 def test_times_are_put_in_order_and_into_the_sound() -> None:
