@@ -56,7 +56,7 @@ def save(path: Path, traces: Traces) -> None:
     for name, array in traces.items():
         if np.asarray(array).dtype.hasobject:
             raise BadInput(f"The trace {name!r} holds Python objects; traces are plain arrays.")
-    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with whole_file(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, array in traces.items():
             with archive.open(_member(name), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
@@ -80,10 +80,13 @@ def load(path: Path) -> Traces:
         ) from None
 
 
-def _member(name: str) -> str:
+def _member(name: str) -> zipfile.ZipInfo:
+    """The archive's entry, without the time of day: the same traces make the same file."""
     if not name or name.startswith("/") or "\\" in name or ".." in name.split("/"):
         raise BadInput(f"{name!r} is no name for a trace; it is '<track id>/<what>'.")
-    return f"{name}.npy"
+    entry = zipfile.ZipInfo(f"{name}.npy")
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
 
 
 def pose_traces(track_id: str, people: Sequence[PersonTrack]) -> dict[str, npt.NDArray[np.generic]]:

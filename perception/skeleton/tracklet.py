@@ -75,6 +75,8 @@ class Tracklet:
 
     def doubles(self, other: Tracklet) -> bool:
         """Whether this one is ``other`` seen twice."""
+        if self.frames[0] > other.frames[-1] or other.frames[0] > self.frames[-1]:
+            return False
         where = {frame: index for index, frame in enumerate(other.frames)}
         near = sum(
             self._distance(index, other.poses[where[frame]]) < DOUBLE_DISTANCE

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from perception import plugins, sample, video, weights
-from perception.errors import BadInput
+from perception.errors import BadInput, UnsupportedPlatform, WeightsError
 from perception.recognizer import Frame
 from perception.skeleton.people import PeopleTracker, PersonTrack
 from perception.skeleton.pose import COCO_KEYPOINTS, MAX_SIDE_PX, RATE_HZ
@@ -149,9 +151,24 @@ def test_it_is_found_by_its_name_and_loads_nothing_when_built() -> None:
     assert not {"detector", "landmarker"} & set(vars(estimator))
 
 
+def fetched(name: str) -> Path:
+    try:
+        return weights.path(name)
+    except WeightsError as error:
+        pytest.skip(f"{name} is neither cached nor to be had: {error}")
+
+
 @pytest.fixture(scope="module")
 def estimator() -> BlazePose:
+    for name in blazepose.CHECKPOINTS:
+        fetched(name)
     return blazepose.build(blazepose.Options())
+
+
+@pytest.fixture(scope="module")
+def clip() -> Path:
+    fetched("sports2d_demo")
+    return sample.compose()
 
 
 def followed(estimator: BlazePose, frames: Iterator[Frame]) -> tuple[PersonTrack, ...]:
@@ -162,14 +179,14 @@ def followed(estimator: BlazePose, frames: Iterator[Frame]) -> tuple[PersonTrack
 
 
 @pytest.fixture(scope="module")
-def people(estimator: BlazePose) -> tuple[PersonTrack, ...]:
-    return followed(estimator, video.frames(sample.compose(), RATE_HZ, MAX_SIDE_PX))
+def people(estimator: BlazePose, clip: Path) -> tuple[PersonTrack, ...]:
+    return followed(estimator, video.frames(clip, RATE_HZ, MAX_SIDE_PX))
 
 
 @pytest.fixture(scope="module")
-def both_in_sight() -> Frame:
+def both_in_sight(clip: Path) -> Frame:
     """The man stands on the roof, the woman walks on the grass."""
-    (frame,) = video.frames_at(sample.compose(), [2.8])
+    (frame,) = video.frames_at(clip, [2.8])
     return frame
 
 
@@ -275,7 +292,8 @@ def test_when_the_scene_changes_its_people_are_gone_at_once(
 
 
 @pytest.mark.weights
-def test_no_more_people_than_wanted(both_in_sight: Frame) -> None:
+def test_no_more_people_than_wanted(estimator: BlazePose, both_in_sight: Frame) -> None:
+    assert len(estimator.estimate(both_in_sight)) == 2
     alone = blazepose.build(blazepose.Options(max_people=1))
     assert len(alone.estimate(both_in_sight)) == 1
 
@@ -285,7 +303,7 @@ def test_no_more_people_than_wanted(both_in_sight: Frame) -> None:
 def test_a_model_without_what_nobody_asks_for_answers_the_same(name: str) -> None:
     from ai_edge_litert.interpreter import Interpreter
 
-    path = weights.path(name)
+    path = fetched(name)
     whole = Interpreter(str(path), num_threads=1)
     whole.allocate_tensors()
     shape = whole.get_input_details()[0]["shape"]
@@ -295,6 +313,26 @@ def test_a_model_without_what_nobody_asks_for_answers_the_same(name: str) -> Non
     for output in whole.get_output_details():
         (pruned,) = TfliteModel(path, [tuple(output["shape"][1:])], threads=1)(picture)
         np.testing.assert_array_equal(pruned, whole.get_tensor(output["index"])[0])
+
+
+@pytest.mark.weights
+def test_without_the_schema_the_model_stays_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = fetched("blazepose_landmarks")
+    picture = np.random.default_rng(0).random((1, 256, 256, 3), dtype=np.float32)
+    pruned = TfliteModel(path, [(195,), (1,)], threads=1)(picture)
+    monkeypatch.setitem(sys.modules, "flatbuffers", None)
+    for output, same in zip(
+        TfliteModel(path, [(195,), (1,)], threads=1)(picture), pruned, strict=True
+    ):
+        np.testing.assert_array_equal(output, same)
+
+
+def test_a_machine_without_the_runtime_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ai_edge_litert.interpreter", None)
+    with pytest.raises(UnsupportedPlatform, match="pip install ai-edge-litert"):
+        TfliteModel(tmp_path / "model.tflite", [(1,)], threads=1)
 
 
 def black(_: int) -> Picture:
@@ -373,9 +411,9 @@ def test_where_nobody_is_nobody_is_seen(
 
 
 @pytest.mark.weights
-def test_the_empty_parts_of_the_sample_are_empty(estimator: BlazePose) -> None:
+def test_the_empty_parts_of_the_sample_are_empty(estimator: BlazePose, clip: Path) -> None:
     """The wood and the houses to the right of the man, before he leaps."""
-    frames = video.frames(sample.compose(), 5, 0)
+    frames = video.frames(clip, 5, 0)
     parts = (
         Frame(frame.time_s, np.ascontiguousarray(frame.rgb[:400, 720:]))
         for frame in itertools.takewhile(lambda frame: frame.time_s < 1.2, frames)

@@ -55,6 +55,16 @@ def test_nothing_to_draw_is_an_empty_file_that_can_be_read(tmp_path: Path) -> No
     assert traces.load(path) == {}
 
 
+def test_the_same_traces_make_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = pose_traces("action", [some_person(1, 40, seed=1)])
+    traces.save(tmp_path / "one.npz", stored)
+    monkeypatch.setattr("time.localtime", lambda *_: (2001, 2, 3, 4, 5, 6, 0, 0, 0))
+    traces.save(tmp_path / "other.npz", stored)
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "other.npz").read_bytes()
+
+
 def test_poses_come_back_within_an_eighth_of_a_pixel(tmp_path: Path) -> None:
     people = (some_person(1, 40, seed=1), some_person(2, 25, seed=2))
     path = tmp_path / "clip.traces.npz"
