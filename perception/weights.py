@@ -73,7 +73,7 @@ class Planned:
 def cache_folder() -> Path:
     """``CUELIGHT_CACHE``, else the platform's cache folder for Cuelight; it may not exist yet."""
     if chosen := os.environ.get("CUELIGHT_CACHE"):
-        return Path(chosen).expanduser().absolute()
+        return Path(os.path.expanduser(chosen)).absolute()  # noqa: PTH111 - ~nobody stays as it is
     import platformdirs
 
     return platformdirs.user_cache_path("cuelight", appauthor=False)

@@ -46,11 +46,11 @@ def _exit_code(call: Callable[[], int | None]) -> int:
     except CuelightError as failure:
         tell(f"Error: {failure}", err=True)
         return _FAILED
-    except KeyboardInterrupt:
-        tell("Interrupted; finished tracks are kept and will be reused.", err=True)
-        return _INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _FAILED
+    except OSError as failure:
+        tell(f"Error: {failure}", err=True)
         return _FAILED
 
 
@@ -113,4 +113,9 @@ def _root(
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the command; ends the process with an exit code."""
     forgive_encodings()
-    _app(args=arguments, prog_name="cuelight")
+    try:
+        _app(args=arguments, prog_name="cuelight")
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            tell("Interrupted; finished tracks are kept and will be reused.", err=True)
+        raise

@@ -412,6 +412,10 @@ def test_cuelight_cache_says_where_weights_go(
     monkeypatch.setenv("CUELIGHT_CACHE", str(tmp_path / "here"))
     assert weights.cache_folder() == tmp_path / "here"
     assert weights.location("whisper_base").is_relative_to(tmp_path / "here")
+    monkeypatch.chdir(tmp_path)
+    for relative in ("there", "~no such user/there"):
+        monkeypatch.setenv("CUELIGHT_CACHE", relative)
+        assert weights.cache_folder() == tmp_path / relative
     monkeypatch.delenv("CUELIGHT_CACHE")
     assert weights.cache_folder().name.lower() in {"cuelight", "cache"}
 

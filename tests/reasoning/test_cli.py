@@ -248,6 +248,30 @@ def test_a_cache_that_is_no_folder_is_one_sentence(
     assert "Set CUELIGHT_CACHE" in ran.err
 
 
+@pytest.mark.parametrize("place", ["perception.plugins.load", "reasoning.config.load"])
+def test_an_interrupt_is_one_line_and_exit_code_130(
+    run: Run, clip: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(place, interrupt)
+    ran = run("perceive", str(clip))
+    assert (ran.code, ran.out) == (130, "")
+    assert ran.err == "Interrupted; finished tracks are kept and will be reused.\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_result_that_cannot_be_printed_is_one_sentence() -> None:
+    command = "from reasoning.cli import main; main(['checkpoints', 'list'])"
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-c", command], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert ran.returncode == 1
+    assert ran.stderr == b"Error: [Errno 28] No space left on device\n"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
