@@ -3,8 +3,12 @@
     python -m benchmarks.sample_questions
 
 The embedded model chooses among four options by likelihood, through the same doors as
-``cuelight ask``: perceive, fuse, ask. The third column asks again with the options in reverse, as a
-control: a model that goes by their place instead of the cues would change its mind.
+``cuelight ask``: perceive, fuse, ask. Columns:
+
+- with: the cues in the prompt;
+- without: no cues, chosen by log likelihood per token, as the model does then;
+- (whole): no cues, chosen by the log likelihood of the whole option;
+- reversed: with cues, the options in reverse; a choice by place instead of cues would change.
 """
 
 from __future__ import annotations
@@ -65,22 +69,31 @@ def row(raw: Mapping[str, Any], timeline: CueTimeline, model: VideoLLM) -> dict[
         "question": question.text,
         "truth": question.options[raw["answer"]],
         "with": chosen(question, timeline, model),
-        "without": chosen(question, None, model),
+        **unaided(question, model),
         "reversed": chosen(reverse, timeline, model),
     }
 
 
-def chosen(question: Question, timeline: CueTimeline | None, model: VideoLLM) -> str:
-    """The option that the model chose, or the kind of its failure."""
-    cues = fuse(timeline, question) if timeline is not None else None
-    reply = ask(question, cues, model).reply
+def chosen(question: Question, timeline: CueTimeline, model: VideoLLM) -> str:
+    """The option that the model chose with cues, or the kind of its failure."""
+    reply = ask(question, fuse(timeline, question), model).reply
     return reply.text if isinstance(reply, Answer) else f"({reply.kind})"
+
+
+def unaided(question: Question, model: VideoLLM) -> dict[str, str]:
+    """What is chosen without cues, by two rules."""
+    reply = ask(question, None, model).reply
+    if not isinstance(reply, Answer):
+        return dict.fromkeys(("without", "(whole)"), f"({reply.kind})")
+    likeliest = max(reply.option_scores, key=lambda score: score.log_likelihood)
+    return {"without": reply.text, "(whole)": likeliest.text}
 
 
 def tell(rows: Iterable[Mapping[str, Any]]) -> None:
     """One line a question, and the sums."""
-    conditions = ("with", "without", "reversed")
+    conditions = ("with", "without", "(whole)", "reversed")
     right = dict.fromkeys(conditions, 0)
+    print(f"{'about':<14}" + "".join(f"{name:<10}" for name in conditions))
     for each in rows:
         marks = ""
         for condition in conditions:
@@ -89,7 +102,6 @@ def tell(rows: Iterable[Mapping[str, Any]]) -> None:
             marks += f"{'right' if is_right else 'wrong':<10}"
         print(f"{each['about']:<14}{marks}{each['question']} -> {each['with']}")
     print(f"{'right of 12':<14}" + "".join(f"{right[condition]:<10}" for condition in conditions))
-    print(f"{'':<14}" + "".join(f"{name:<10}" for name in conditions))
 
 
 if __name__ == "__main__":

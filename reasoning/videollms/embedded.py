@@ -3,13 +3,17 @@
 Free answers of the default model (SmolLM2-135M-Instruct) are poor; it is usable for choosing among
 given options by likelihood. An option's value is what the cues add to its log likelihood,
 
-    ln p(option | cues, question) - ln p(option | question),
+    (ln p(option | cues, question) - ln p(option | question)) / tokens of the option,
 
-the pointwise mutual information of Holtzman et al. 2021 ("Surface Form Competition"): the
-difference takes out how common the option's words are anyway. Options stand behind "The answer is:"
+the pointwise mutual information of Holtzman et al. 2021 ("Surface Form Competition"), which takes
+out how common the option's words are anyway, by its length. Options stand behind "The answer is:"
 and are not listed in the prompt; of the cues only the lines that speak of the question are read
-(``reasoning.focus``), as in retrieval-augmented generation. Without cues the difference is nothing,
-and the log likelihood per token decides instead.
+(``reasoning.focus``), as in retrieval-augmented generation. Without cues the log likelihood per
+token decides.
+
+Right of 48 questions about made-up timelines, four options each (``python -m
+benchmarks.option_scoring``): 39 in this way; 38 without dividing by the length; 32 by plain
+likelihood per token; 30 when all lines are read; 11 without cues.
 """
 
 from __future__ import annotations
@@ -139,14 +143,15 @@ class Embedded:
         if failure := self._too_long(len(prompt), max(map(len, options)), sent):
             return failure
         likelihoods = [sum(each) for each in server.log_likelihoods(prompt, options)]
-        lengths = [len(option) for option in options]
-        if prior == given:
-            priors = [0.0] * len(options)
-            values = [each / max(1, n) for each, n in zip(likelihoods, lengths, strict=True)]
-        else:
+        priors = [0.0] * len(options)
+        if prior != given:
             without = [*server.chat(prior), *opening]
             priors = [sum(each) for each in server.log_likelihoods(without, options)]
-            values = [each - prior for each, prior in zip(likelihoods, priors, strict=True)]
+        lengths = [len(option) for option in options]
+        values = [
+            (given_cues - unaided) / max(1, length)
+            for given_cues, unaided, length in zip(likelihoods, priors, lengths, strict=True)
+        ]
         columns = (request.options, likelihoods, priors, lengths, _softmax(values))
         scores = tuple(OptionScore(*row) for row in zip(*columns, strict=True))
         best = values.index(max(values))
