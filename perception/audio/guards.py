@@ -23,8 +23,8 @@ VOICE_EDGE_S = 2 * WINDOW_S
 
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """Limits measured on Whisper base int8: 24 minutes of noise, tones, tunes and applause (nothing
-    kept), 40 spoken clips, quiet, in noise or over music (every right one kept), and 27 clips of
+    """Limits measured on Whisper base int8: 20 minutes of noise, tones, tunes and applause (nothing
+    kept), 35 spoken clips, quiet, in noise or over music (every right one kept), and 27 clips of
     speech played backwards (5 kept: a known failure, it is speech to the ear of the detector)."""
 
     no_speech_prob: float = 0.2

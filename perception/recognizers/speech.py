@@ -249,7 +249,8 @@ class SpeechSession:
             return ("No sound could be decoded from the audio stream.",)
         if self._loudest < self._options.cut.floor:
             return (f"The audio is silent ({self._heard_s:.1f} s, nothing above -60 dB).",)
-        return (f"There is sound ({self._heard_s:.1f} s) and no speech in it.",)
+        believed = " that can be believed" if self._drops else ""
+        return (f"There is sound ({self._heard_s:.1f} s) and no speech in it{believed}.",)
 
 
 def _shifted(segment: Segment, by_s: float) -> Segment:

@@ -117,9 +117,20 @@ def test_two_captions_at_once_are_two_spans() -> None:
     assert told(track) == [("above", 0.0, 3.0), ("below", 0.0, 3.0)]
 
 
+def test_a_similar_text_in_another_place_is_another_text() -> None:
+    def picture(time_s: float) -> np.ndarray:
+        shown = backdrop(time_s)
+        if time_s < 2:
+            return write(shown, "SECTION A")
+        return write(shown, "SECTION B", left=300, base=60)
+
+    track = watch(picture, every(0.2, 4.0), 4.0).track
+    assert told(track) == [("sectiona", 0.0, 2.0), ("sectionb", 2.0, 4.0)]
+
+
 def test_one_flickering_letter_does_not_end_a_span_and_the_majority_is_its_text() -> None:
     def picture(time_s: float) -> np.ndarray:
-        flickers = 2 <= time_s < 3
+        flickers = 2 <= time_s < 3 or time_s >= 4.6
         return write(backdrop(time_s), "RESTAURAMT" if flickers else "RESTAURANT")
 
     track = watch(picture, every(0.2, 5.0), 5.0).track
