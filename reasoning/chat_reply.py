@@ -18,7 +18,7 @@ def said(reply: Mapping[str, Any]) -> tuple[str, str, tuple[FailureKind, str] | 
     try:
         choice = reply["choices"][0]
         message = choice["message"]
-        words = str(message.get("content") or "").strip()
+        words = _words(message.get("content"))
         refusal = str(message.get("refusal") or "")
     except (KeyError, IndexError, TypeError, AttributeError):
         detail = f": {reply['error']}" if "error" in reply else ""
@@ -34,11 +34,19 @@ def said(reply: Mapping[str, Any]) -> tuple[str, str, tuple[FailureKind, str] | 
     return words, ending, None
 
 
+def _words(content: object) -> str:
+    """The text of a message: a string, or a list of parts of which those with text count."""
+    if isinstance(content, list):
+        parts = (part.get("text") for part in content if isinstance(part, dict))
+        content = "".join(part for part in parts if isinstance(part, str))
+    return content.strip() if isinstance(content, str) else ""
+
+
 def chosen(words: str, options: Sequence[str]) -> int | None:
     """Index of the option that a reply names, in JSON of ``schema`` or in words, else None."""
     try:
         named = json.loads(words)["option"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         named = words
     return parse_option(str(named), options)
 

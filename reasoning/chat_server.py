@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from perception import strict_json
 from perception.errors import BadInput, MissingExtra
 from reasoning.answer import FailureKind
 from reasoning.outgoing import is_loopback
@@ -145,11 +146,9 @@ def _may_pass(outcome: NotAnswered) -> bool:
 
 
 def _as_json(text: str, tries: int) -> Mapping[str, Any] | NotAnswered:
-    import json
-
     try:
-        reply = json.loads(text)
-    except ValueError:
+        reply = strict_json.loads(text)
+    except BadInput:
         reply = None
     if isinstance(reply, dict):
         return reply

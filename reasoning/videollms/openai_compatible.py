@@ -229,7 +229,8 @@ class OpenAICompatible:
         words, ending, wrong = said(reply)
         if wrong is not None:
             return Failure(wrong[0], wrong[1], model, words, sent)
-        usage = {**(reply.get("usage") or {}), "finish_reason": ending}
+        used = reply.get("usage")
+        usage = {**(used if isinstance(used, dict) else {}), "finish_reason": ending}
         sees_video = bool(frame_times(request))
         if not request.options:
             return Answer(words, model, sees_video, request=sent, usage=usage)

@@ -23,7 +23,7 @@ class Reply:
 
 
 def says(
-    content: str | None, finish_reason: str = "stop", refusal: str | None = None, **more: Any
+    content: Any, finish_reason: str = "stop", refusal: str | None = None, **more: Any
 ) -> Reply:
     message = {"role": "assistant", "content": content, "refusal": refusal}
     choice = {"index": 0, "message": message, "finish_reason": finish_reason}

@@ -54,6 +54,14 @@ def test_a_free_answer() -> None:
     assert reply.request["parts"][1] == {"frame_times_s": [0.5, 1.5]}
 
 
+def test_an_answer_in_parts_and_without_usage() -> None:
+    parts = [{"type": "text", "text": "She "}, {"type": "text", "text": "walks."}]
+    with serving(says(parts, usage=5)) as served:
+        reply = answered(model_at(served.url).answer(FREE))
+    assert reply.text == "She walks."
+    assert reply.usage == {"finish_reason": "stop"}
+
+
 def test_frames_go_out_as_square_jpegs_in_the_order_of_the_parts() -> None:
     with serving(says("x")) as served:
         model_at(served.url).answer(FREE)
@@ -137,6 +145,9 @@ def test_a_reply_that_names_no_option_is_never_guessed(words: str) -> None:
         (Reply(b"<html>proxy</html>"), FailureKind.UNAVAILABLE),
         (Reply(b'{"choices": [{"mess'), FailureKind.UNAVAILABLE),
         (Reply([1, 2]), FailureKind.UNAVAILABLE),
+        (Reply(b"[" * 100_000), FailureKind.UNAVAILABLE),
+        (Reply(b'{"usage": {"prompt_tokens": NaN}, "choices": []}'), FailureKind.UNAVAILABLE),
+        (says([{"type": "image", "text": 5}]), FailureKind.TRUNCATED),
         (Reply(b"{}", cut=True), FailureKind.UNAVAILABLE),
         (Reply(b"", 302, {"Location": "http://127.0.0.1:9/v1"}), FailureKind.UNAVAILABLE),
         (error(429, "pay first", "insufficient_quota"), FailureKind.UNAVAILABLE),
