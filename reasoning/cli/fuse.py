@@ -11,6 +11,8 @@ import typer
 from reasoning.cli import _output as output
 from reasoning.cli._terminal import tell
 
+_SHOWN_CHARS = 100
+
 
 def command(
     cues: Annotated[Path, typer.Argument(help="A NAME.cues.json, as cuelight perceive writes it.")],
@@ -25,6 +27,7 @@ def command(
     """Print the block of cues for a question, and why the other cues were left out."""
     from fusion.fuse import fuse
     from fusion.question import Question
+    from fusion.quoting import plain
     from perception.cue import CueTimeline
     from reasoning.config import load
 
@@ -38,4 +41,5 @@ def command(
     tell(prompt.text or "No cue was kept: the model would be told nothing.")
     if not quiet:
         for dropped in prompt.selection.dropped:
-            tell(f"left out: {dropped.kind} {dropped.cue.text!r}: {dropped.reason}", err=True)
+            text = plain(dropped.cue.text, _SHOWN_CHARS)
+            tell(f"left out: {dropped.kind} {text!r}: {dropped.reason}", err=True)

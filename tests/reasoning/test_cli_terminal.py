@@ -106,6 +106,16 @@ def test_cues_cannot_steer_the_terminal(
     assert not {"\x1b", "\x9b", "\u202e", "\u2066", "\ud83d"} & set(printed)
 
 
+def test_a_long_text_that_is_left_out_is_cut(
+    tmp_path: Path, timeline: CueTimeline, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cue = Cue("long", Span(0, 1), "word " * 100_000, 0.1)
+    track = CueTrack("speech", "speech", Source("s"), (cue,))
+    (tmp_path / "x.cues.json").write_text(CueTimeline(timeline.video, (track,)).to_json())
+    assert run("fuse", str(tmp_path / "x.cues.json"), "Q?") == 0
+    assert len(capsys.readouterr().err) < 300
+
+
 def test_json_holds_any_words_to_the_letter(cues: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("fuse", cues, "Q?", "--json") == 0
     out = capsys.readouterr().out
