@@ -122,7 +122,7 @@ def test_a_similar_text_in_another_place_is_another_text() -> None:
         shown = backdrop(time_s)
         if time_s < 2:
             return write(shown, "SECTION A")
-        return write(shown, "SECTION B", left=300, base=60)
+        return write(shown, "SECTION B", base=200)
 
     track = watch(picture, every(0.2, 4.0), 4.0).track
     assert told(track) == [("sectiona", 0.0, 2.0), ("sectionb", 2.0, 4.0)]
