@@ -5,10 +5,12 @@ The same request gives the same answer cold, warm and in any order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from perception.errors import BadInput
 from perception.recognizer import Frame
 from reasoning.answer import Answer, Failure
 
@@ -28,6 +30,13 @@ class FrameSampling:
     rate_hz: float
     max_frames: int
     max_side_px: int = 0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.rate_hz < math.inf and self.max_frames >= 1 and self.max_side_px >= 0):
+            raise BadInput(
+                f"A model takes at least one frame at a positive rate, no side shorter than 0, not "
+                f"{self.max_frames} frames at {self.rate_hz:g} Hz with {self.max_side_px} pixels."
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,8 @@ def _agreed(sent: Egress, yes: bool, max_cost: float | None, quiet: bool) -> boo
     Raises:
         BadInput: the estimate is over ``max_cost``, or there is none to compare with it.
     """
-    if max_cost is not None and (sent.cost_usd is None or sent.cost_usd > max_cost):
+    within = max_cost is None or (sent.cost_usd is not None and sent.cost_usd <= max_cost)
+    if not within:
         raise BadInput(f"{sent.sentence()} That is not known to be within --max-cost {max_cost:g}.")
     if not quiet or not yes:
         tell(sent.sentence(), err=True)

@@ -37,6 +37,18 @@ _PRICES_USD = {"gpt-4o": (2.5, 10.0), "gpt-4o-mini": (0.15, 0.6), "o3": (2.0, 8.
 
 _CHOOSE = "Reply with the letter of the right option and nothing else."
 
+_LIMITS = {
+    "frame_rate_hz": (0, 1000),
+    "max_frames": (1, 10_000),
+    "frame_px": (1, 8192),
+    "jpeg_quality": (1, 100),
+    "tokens_per_frame": (0, 1e6),
+    "timeout_s": (0.001, 86_400),
+    "usd_per_million_prompt_tokens": (0, 1e9),
+    "usd_per_million_reply_tokens": (0, 1e9),
+}
+"""What makes sense at any server there is; mistakes in a digit lie beyond."""
+
 _BAD_REQUEST = frozenset({400, 422})
 
 
@@ -94,6 +106,10 @@ class Options:
             raise BadInput("base_url holds a name or password; put a key into the environment.")
         if not self.model:
             raise BadInput("The model's name is empty; give the one the server uses, e.g. gpt-4o.")
+        for name, (least, most) in _LIMITS.items():
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                raise BadInput(f"{name} is {value}; give a number from {least:g} to {most:g}.")
 
 
 class OpenAICompatible:

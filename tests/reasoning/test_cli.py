@@ -136,6 +136,17 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
     assert ran.out == ""
 
 
+@pytest.mark.parametrize("limit", ["nan", "-1", "0.0001"])
+def test_nothing_is_sent_that_is_not_known_to_be_within_the_cost(
+    run: Run, clip: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    asked = ["--model", "gpt-4o", "--max-cost", limit, "--yes", "--set", "recognizers={}"]
+    ran = run("ask", str(clip), "What is it?", *asked)
+    assert ran.code == 2
+    assert f"not known to be within --max-cost {limit}" in ran.err
+
+
 def text_file(path: Path) -> None:
     path.write_text("This is no video.\n" * 100)
 

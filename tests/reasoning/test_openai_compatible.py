@@ -306,6 +306,30 @@ def test_an_address_that_is_none_is_a_mistake_of_the_user(url: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("frame_px", 0),
+        ("frame_px", 1_000_000),
+        ("max_frames", 0),
+        ("frame_rate_hz", -1.0),
+        ("frame_rate_hz", float("nan")),
+        ("jpeg_quality", 101),
+        ("timeout_s", 0.0),
+        ("usd_per_million_prompt_tokens", -1.0),
+    ],
+)
+def test_a_number_that_makes_no_sense_is_a_mistake_of_the_user(name: str, value: float) -> None:
+    with pytest.raises(BadInput, match=f"{name} is {value}; give a number from"):
+        Options(**{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("arguments", [(0.0, 1), (float("nan"), 1), (1.0, 0), (1.0, 1, -1)])
+def test_no_model_wants_frames_that_cannot_be(arguments: tuple[float, int]) -> None:
+    with pytest.raises(BadInput, match="at least one frame at a positive rate"):
+        FrameSampling(*arguments)
+
+
+@pytest.mark.parametrize(
     ("headers", "expected"),
     [
         ({"retry-after": "3"}, 3.0),
