@@ -1,6 +1,6 @@
 """Wall time over clip time and peak memory of every recognizer, and the start-up times.
 
-    python benchmarks/perception.py
+    python -m benchmarks.perception
 
 Each line is measured in a process of its own with an empty track cache; the weights are fetched
 beforehand. A ratio under 1 is faster than real time.

@@ -11,11 +11,11 @@ from perception.errors import BadInput
 from perception.recognizer import Frame
 from reasoning import prompt
 from reasoning.answer import Answer, Failure
-from reasoning.outgoing import Egress
+from reasoning.egress import Egress
 from reasoning.prompt import Wording
 from reasoning.videollm import Request, VideoLLM
 
-__all__ = ["Asked", "Confirm", "ask", "egress", "request_for"]
+__all__ = ["Asked", "Confirm", "ask", "request_for"]
 
 Confirm = Callable[[Egress], bool]
 """Asked before anything is sent to another machine; False stops the call."""
@@ -101,7 +101,7 @@ def ask(
         seed=seed,
         wording=wording,
     )
-    sent = egress(model, request)
+    sent = model.egress(request)
     if sent is not None and (confirm is None or not confirm(sent)):
         raise BadInput(f"{sent.sentence()} Nothing was sent; agree to it first (--yes).")
     return Asked(question, cues, request, model.answer(request))
@@ -130,9 +130,3 @@ def request_for(
         temperature=temperature,
         seed=seed,
     )
-
-
-def egress(model: VideoLLM, request: Request) -> Egress | None:
-    """What a call would send to another machine; None when nothing leaves this one."""
-    describe: Callable[[Request], Egress | None] | None = getattr(model, "egress", None)
-    return describe(request) if describe is not None else None

@@ -13,6 +13,7 @@ from typing import Protocol
 from perception.errors import BadInput
 from perception.recognizer import Frame
 from reasoning.answer import Answer, Failure
+from reasoning.egress import Egress
 
 __all__ = ["FrameSampling", "Frames", "Part", "Request", "Text", "VideoLLM"]
 
@@ -103,6 +104,9 @@ class VideoLLM(Protocol):
 
     def count_tokens(self, text: str) -> int:
         """Tokens of ``text``; an estimate where the model's tokenizer is not to be had."""
+
+    def egress(self, request: Request) -> Egress | None:
+        """What ``answer`` would send to another machine; None when nothing leaves this one."""
 
     def answer(self, request: Request) -> Answer | Failure:
         """Answer; raises only for a mistake of the user (``UserError``)."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from perception.perceive import Perception
     from reasoning.ask import Asked, Confirm
     from reasoning.config import Config
-    from reasoning.outgoing import Egress
+    from reasoning.egress import Egress
     from reasoning.videollm import VideoLLM
 
 CONTEXT_S = 2.0

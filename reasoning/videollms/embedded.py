@@ -94,6 +94,9 @@ class Embedded:
         except ModelUnavailable as error:
             raise WeightsError(str(error)) from error
 
+    def egress(self, request: Request) -> None:
+        """None: nothing leaves this machine."""
+
     def answer(self, request: Request) -> Answer | Failure:
         """Choose among the options by likelihood, or answer freely."""
         try:

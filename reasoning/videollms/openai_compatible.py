@@ -19,8 +19,9 @@ from perception.errors import BadInput
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.chat_reply import chosen, said, schema
 from reasoning.chat_server import ChatServer, NotAnswered
+from reasoning.egress import Egress
 from reasoning.jpeg import data_url
-from reasoning.outgoing import Egress, frame_times, is_loopback, record
+from reasoning.outgoing import frame_times, is_loopback, record
 from reasoning.retry import RetryOptions
 from reasoning.videollm import FrameSampling, Request, Text
 

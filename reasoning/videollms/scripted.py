@@ -95,6 +95,9 @@ class Scripted:
         """Words."""
         return len(text.split())
 
+    def egress(self, request: Request) -> None:
+        """None: nothing leaves this machine."""
+
     def answer(self, request: Request) -> Answer | Failure:
         """Reply by the first rule that fits."""
         self.requests.append(request)

@@ -8,7 +8,8 @@ from perception.errors import BadInput
 from perception.recognizer import Frame
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.ask import ask
-from reasoning.outgoing import Egress, is_loopback, record
+from reasoning.egress import Egress
+from reasoning.outgoing import is_loopback, record
 from reasoning.videollm import Frames, Request, Text
 from reasoning.videollms.scripted import Options, Rule, Scripted
 
