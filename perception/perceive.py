@@ -105,6 +105,7 @@ def perceive(
     """
     path = Path(path)
     chosen = _chosen(build_recognizers() if recognizers is None else recognizers, only)
+    before = _stamp(path)
     info = video.probe(path)
     span = None if span is None else part_of(info, span)
     cache = cache or TrackCache()
@@ -119,15 +120,24 @@ def perceive(
         fresh = _without_weights(missing, on_fetch)
         able = [recognizer for recognizer in missing if recognizer.kind not in fresh]
         if able:
-            seen, notices = run(path, info, span, able, on_progress)
+            seen, notices = run(path, info, span, able, on_progress, lambda: _stamp(path) == before)
             fresh.update(seen)
         found.update(fresh)
         with _reported(notices):
-            for recognizer in able:
+            for recognizer in able if _stamp(path) == before else ():
                 if fresh[recognizer.kind].track.status is not Status.FAILED:
                     key = track_key(info.sha256, span, recognizer.kind, recognizer.source)
                     cache.store(key, info, fresh[recognizer.kind])
     return _gathered(info, [found[recognizer.kind] for recognizer in chosen], cached, notices)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What changes with a file's content or with another file in its place; empty without one."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _gathered(

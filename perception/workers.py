@@ -89,8 +89,12 @@ def run(
     span: Span | None,
     recognizers: Sequence[Recognizer],
     on_progress: Callable[[Progress], None] | None,
+    is_unchanged: Callable[[], bool] = lambda: True,
 ) -> tuple[dict[str, Recognition], list[str]]:
     """Decode once for all of ``recognizers``.
+
+    Args:
+        is_unchanged: asked at the end whether the file is still the one that ``info`` is about.
 
     Returns:
         A recognition for each kind, FAILED where the recognizer stopped, and what was wrong with
@@ -120,6 +124,11 @@ def run(
     finally:
         for worker in workers:
             worker.abandon()
+    if not is_unchanged():
+        notices.append(
+            f"{info.name!r} was changed, moved or deleted while it was read; "
+            "what was found may be of another file."
+        )
     return {w.recognizer.kind: _recognition(w, info, notices) for w in workers}, notices
 
 

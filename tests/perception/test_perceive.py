@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -219,6 +220,36 @@ def test_nothing_found_in_a_file_that_breaks_off_is_partial_where_something_may_
         assert "breaks off" in seen.notes[1]
         assert found.is_partial
     assert found.cached == {"eyes", "ears"}
+
+
+@pytest.mark.parametrize("action", ["delete", "replace", "cut", "write"])
+def test_a_file_that_changes_while_it_is_read_is_partial_and_not_cached(
+    clip: Path, tmp_path: Path, cache: TrackCache, action: str
+) -> None:
+    intact = clip.read_bytes()
+    other = clips.write_clip(tmp_path / "other.mp4", clips.moving_square(5))
+
+    def change(progress: Progress) -> None:
+        if progress.stage == "starting":
+            return
+        if action == "delete":
+            clip.unlink(missing_ok=True)
+        elif action == "replace" and other.exists():
+            other.replace(clip)
+        elif action == "cut" and clip.stat().st_size == len(intact):
+            os.truncate(clip, len(intact) // 2)
+        elif action == "write":
+            clip.write_bytes(intact)
+            os.utime(clip, ns=(1, 1))
+
+    found = perceive(clip, [Watcher()], cache=cache, on_progress=change)
+    assert found.timeline.tracks[0].status is Status.PARTIAL
+    assert "'clip.mp4' was changed, moved or deleted" in found.notices[-1]
+    clip.write_bytes(intact)
+    again = perceive(clip, [Watcher()], cache=cache)
+    assert again.cached == frozenset()
+    assert again.timeline.tracks[0].status is Status.COMPLETE
+    assert len(again.timeline.tracks[0].cues) == 10
 
 
 def test_a_cache_that_cannot_be_written_loses_no_result(clip: Path, tmp_path: Path) -> None:
