@@ -222,6 +222,20 @@ def test_nothing_found_in_a_file_that_breaks_off_is_partial_where_something_may_
     assert found.cached == {"eyes", "ears"}
 
 
+def test_pruning_takes_what_killed_processes_left(clip: Path, cache: TrackCache) -> None:
+    perceive(clip, [Watcher()], cache=cache)
+    for name in ("dead.npz", ".cuelight-0123456789abcdef", "fresh.npz"):
+        (cache.folder / name).write_bytes(b"half")
+        if name != "fresh.npz":
+            os.utime(cache.folder / name, (1, 1))
+    assert cache.prune(older_than_s=1e6).tracks == 0
+    kept = {path.name for path in cache.folder.iterdir()}
+    assert len(kept) == 3
+    assert "fresh.npz" in kept
+    assert cache.prune().tracks == 1
+    assert [path.name for path in cache.folder.iterdir()] == ["fresh.npz"]
+
+
 @pytest.mark.parametrize("action", ["delete", "replace", "cut", "write"])
 def test_a_file_that_changes_while_it_is_read_is_partial_and_not_cached(
     clip: Path, tmp_path: Path, cache: TrackCache, action: str
