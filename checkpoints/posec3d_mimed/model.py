@@ -31,15 +31,27 @@ class Labels:
         self.served = np.array([of[c] for c in CLASSES])
         self.none = self.names.index(self.document["none"])
         self.temperature = float(self.document["temperature"])
+        self.none_bias = float(self.document["none_bias"])
+
+    def biased(self, logits: NDArray[Any], bias: float) -> NDArray[np.float64]:
+        """Logits with `bias` added to those of "none"."""
+        return np.asarray(logits + bias * (self.served == self.none), dtype=np.float64)
 
     def probabilities(
-        self, logits: NDArray[Any], temperature: float | None = None
+        self,
+        logits: NDArray[Any],
+        temperature: float | None = None,
+        bias: float | None = None,
     ) -> NDArray[np.float64]:
-        merged = measures.softmax(logits, temperature or self.temperature)
+        """Of the served labels; the kept temperature and bias unless others are given."""
+        shifted = self.biased(logits, self.none_bias if bias is None else bias)
+        merged = measures.softmax(shifted, temperature or self.temperature)
         return measures.merge(merged, self.served, len(self.names))
 
-    def keep(self, temperature: float) -> None:
-        self.document["temperature"] = temperature
+    def keep(self, temperature: float, bias: float) -> None:
+        """Write both, and the order of the head's classes, to the labels file."""
+        self.temperature, self.none_bias = temperature, bias
+        self.document["temperature"], self.document["none_bias"] = temperature, bias
         self.document["classes"] = list(CLASSES)
         self.path.write_text(json.dumps(self.document, indent=1) + "\n")
 

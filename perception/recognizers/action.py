@@ -56,7 +56,7 @@ class Options:
     stride_s: float = 0.5
     rate_hz: float = RATE_HZ
     max_side_px: int = MAX_SIDE_PX
-    least_confidence: float = 0.4
+    least_confidence: float = 0.5
     least_travel: float = 0.05
     mirror: bool = False
     top: int = 5

@@ -40,6 +40,7 @@ class ActionLabels:
         none: index of the label "no action" in ``names``; None when the network has none.
         groups: int [outputs], for each output of the network the index of the label it counts for.
         temperature: divides the logits; fitted on subjects that no other part of the data has.
+        none_bias: added to the logits of "no action" first; fitted on the same subjects.
     """
 
     names: tuple[str, ...]
@@ -47,6 +48,7 @@ class ActionLabels:
     none: int | None
     groups: npt.NDArray[np.int64]
     temperature: float = 1.0
+    none_bias: float = 0.0
 
     @classmethod
     def read(cls, path: Path) -> tuple[ActionLabels, HeatmapShape]:
@@ -63,8 +65,8 @@ class ActionLabels:
             groups = np.array([owner[c] for c in document["classes"]], dtype=np.int64)
             none = names.index(document["none"]) if document["none"] is not None else None
             phrases = tuple(str(entry["phrase"]) for entry in labels.values())
-            read = cls(names, phrases, none, groups, float(document["temperature"]))
-            return read, HeatmapShape(**document["shape"])
+            fitted = float(document["temperature"]), float(document["none_bias"])
+            return cls(names, phrases, none, groups, *fitted), HeatmapShape(**document["shape"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             detail = f"{type(error).__name__}: {error}"
             raise WeightsError(
@@ -74,11 +76,12 @@ class ActionLabels:
     @property
     def digest(self) -> str:
         """Twelve hexadecimal digits that change with any of the above."""
-        fields = (self.names, self.phrases, self.none, self.groups.tolist(), self.temperature)
+        fitted = self.temperature, self.none_bias
+        fields = (self.names, self.phrases, self.none, self.groups.tolist(), *fitted)
         return hashlib.sha256(json.dumps(fields).encode()).hexdigest()[:12]
 
     def probabilities(self, logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Softmax with the temperature, summed over the outputs of each label.
+        """Softmax with bias and temperature, summed over the outputs of each label.
 
         Args:
             logits: [outputs].
@@ -86,6 +89,8 @@ class ActionLabels:
         Returns:
             float32 [labels], summing to 1.
         """
+        if self.none is not None:
+            logits = logits + self.none_bias * (self.groups == self.none)
         scaled = np.exp((logits - logits.max()) / self.temperature)
         merged = np.bincount(self.groups, weights=scaled / scaled.sum(), minlength=len(self.names))
         return merged.astype(np.float32)

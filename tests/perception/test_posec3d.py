@@ -20,6 +20,7 @@ Floats = npt.NDArray[np.float32]
 DOCUMENT: dict[str, Any] = {
     "shape": {"frames": 8, "size": 16},
     "temperature": 2.0,
+    "none_bias": 0.0,
     "none": "none",
     "classes": ["left", "right", "sit", "none"],
     "labels": {
@@ -69,10 +70,18 @@ def test_merged_outputs_add_up_after_the_temperature(tmp_path: Path) -> None:
     assert [name for name, _ in labels.top(got, 2)] == ["swipe", "sit"]
 
 
+def test_the_bias_favours_none_before_the_temperature(tmp_path: Path) -> None:
+    labels, _ = read(tmp_path, none_bias=3.0)
+    got = labels.probabilities(np.array([1, 1, 2, 0], np.float32))
+    parts = np.exp([0.5, 0.5, 1.0, 1.5])
+    assert got[2] == pytest.approx(parts[3] / parts.sum(), rel=1e-6)
+
+
 def test_the_digest_follows_phrases_and_temperature(tmp_path: Path) -> None:
     digest = read(tmp_path)[0].digest
     assert read(tmp_path)[0].digest == digest
     assert read(tmp_path, temperature=1.9)[0].digest != digest
+    assert read(tmp_path, none_bias=0.5)[0].digest != digest
     renamed = {**DOCUMENT["labels"], "sit": {"phrase": "takes a seat", "classes": ["sit"]}}
     assert read(tmp_path, labels=renamed)[0].digest != digest
 
