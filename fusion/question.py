@@ -12,7 +12,7 @@ __all__ = ["Question", "QuestionType"]
 
 
 class QuestionType(StrEnum):
-    """MimeQA's seven categories (seed, section 3.2), from the most local to the most global."""
+    """MimeQA's seven categories (section 3.2), from the most local to the most global."""
 
     GROUNDING_THE_IMAGINED = "Grounding the Imagined"
     TEMPORAL = "Temporal"

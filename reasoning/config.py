@@ -40,7 +40,7 @@ class AnswerOptions:
     """How a model is asked, whichever it is."""
 
     max_new_tokens: int = 128
-    """Limit of a free answer (seed, Appendix C.2)."""
+    """Limit of a free answer (MimeQA, Appendix C.2)."""
     temperature: float = 0.0
     """0 = greedy."""
     seed: int = 0
@@ -94,6 +94,7 @@ def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -
         raise BadInput(f"{where} is not YAML for settings: {error}.") from None
     if not isinstance(raw, dict):
         raise BadInput(f"{where} must be a mapping of keys to values, not {type(raw).__name__}.")
+    raw.setdefault("recognizers", dict.fromkeys(DEFAULT_RECOGNIZERS))
     for override in overrides:
         _override(raw, override)
     _known_keys(raw, [each.name for each in dataclasses.fields(Config)], "config key", "")
@@ -101,13 +102,14 @@ def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -
     videollm = raw.get("videollm", "embedded")
     if videollm not in families:
         raise UnknownName("VideoLLM family", str(videollm), families)
-    recognizers = raw.get("recognizers", dict.fromkeys(DEFAULT_RECOGNIZERS))
     models = {videollm: None} | _mapping(raw.get("videollms"), "videollms")
     fusion = _typed(FusionOptions, raw.get("fusion"), "fusion")
     for policy in fusion.policies:
         plugins.take("fusion.policies", policy)
+    kinds = plugins.names("perception.recognizers")
+    _known_keys(fusion.thresholds, kinds, "cue kind", "fusion.thresholds")
     return Config(
-        recognizers=_plugins("perception.recognizers", recognizers, "recognizers"),
+        recognizers=_plugins("perception.recognizers", raw["recognizers"], "recognizers"),
         fusion=fusion,
         videollm=videollm,
         videollms=_plugins("reasoning.videollms", models, "videollms"),

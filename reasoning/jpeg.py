@@ -14,7 +14,7 @@ def data_url(frame: Frame, side_px: int, quality: int, keep_aspect: bool) -> str
     """``data:image/jpeg;base64,…`` of ``frame.rgb`` [height, width, 3].
 
     Args:
-        side_px: the picture becomes side_px × side_px, as in the seed's Appendix C.2; 0 = its own
+        side_px: the picture becomes side_px × side_px, as in MimeQA's Appendix C.2; 0 = its own
             size.
         quality: 1 to 100.
         keep_aspect: the longer side becomes ``side_px`` instead, if it is longer.

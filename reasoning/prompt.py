@@ -1,4 +1,4 @@
-"""MimeQA's prompts (seed, Appendix C.5), with the cue block before the question.
+"""MimeQA's prompts (its Appendix C.5), with the cue block before the question.
 
 A prompt is parts in order: instruction, frames, cue block, question. The templates are the
 paper's, word for word; a third wording, ours, tells a model without pixels what it really gets.

@@ -15,7 +15,7 @@ __all__ = ["frame_times_s", "sample_frames"]
 def frame_times_s(part: Span, sampling: FrameSampling) -> tuple[float, ...]:
     """Instants in ``part`` at ``sampling.rate_hz``; spread evenly when there would be too many.
 
-    The seed's Appendix C.2: "1 frame per second up to a maximum of 64 frames, in which case the
+    MimeQA's Appendix C.2: "1 frame per second up to a maximum of 64 frames, in which case the
     frames are uniformly sampled". A part shorter than one interval has one instant, its start.
     """
     count = max(1, int(part.duration_s * sampling.rate_hz + 1e-6))

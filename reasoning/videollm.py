@@ -20,7 +20,7 @@ __all__ = ["FrameSampling", "Frames", "Part", "Request", "Text", "VideoLLM"]
 
 @dataclass(frozen=True, slots=True)
 class FrameSampling:
-    """How a model wants the video (seed, Appendix C.2 for the papers' models).
+    """How a model wants the video (MimeQA, Appendix C.2 for the papers' models).
 
     Args:
         rate_hz: frames a second; thinned out uniformly when there are more than ``max_frames``.
@@ -66,7 +66,7 @@ class Request:
         options: choices to decide between; empty for a free answer.
         prior_parts: the same prompt without the cues and the frames, by which a model that scores
             options by likelihood corrects for options that are common anyway; may be empty.
-        max_new_tokens: limit of the free answer (128 in the seed's Appendix C.2).
+        max_new_tokens: limit of the free answer (128 in MimeQA's Appendix C.2).
         temperature: 0 = greedy.
         seed: for sampling, where temperature is above 0.
     """

@@ -91,9 +91,15 @@ def video_path(name: str, quiet: bool) -> Path:
     return path
 
 
-def output_stem(out: Path, path: Path) -> Path:
-    """``out``/NAME without suffix: the start of every file that a command writes about a video."""
-    return out / path.stem
+def output_stem(out: Path, path: Path, part: Span | None = None) -> Path:
+    """``out``/NAME without suffix: the start of every file that a command writes about a video.
+
+    A part of the video has its seconds in the name, so that it never replaces the whole.
+    """
+    if part is None:
+        return out / path.stem
+    end = f"{part.end_s:g}s" if part.end_s < FOREVER_S else "end"
+    return out / f"{path.stem}_{part.start_s:g}-{end}"
 
 
 def span_of(start: str | None, end: str | None) -> Span | None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from perception import traces
-from perception.cue import Span, Status
+from perception import plugins, traces
+from perception.cue import CueTimeline, Span, Status
+from perception.errors import CuelightError
 from perception.perceive import Perception, build_recognizers, perceive
+from perception.recognizer import Traces
 from perception.whole import write_whole
 from reasoning.cli import _output as output
 from reasoning.cli._fetching import fetching
@@ -20,8 +23,16 @@ __all__ = ["perceive_video", "save_perception", "tell_tracks"]
 def perceive_video(
     path: Path, settings: Config, only: Sequence[str], span: Span | None, force: bool, quiet: bool
 ) -> Perception:
-    """Perceive ``path`` with the recognizers of ``settings``, with progress unless ``quiet``."""
-    recognizers = build_recognizers(settings.recognizers)
+    """Perceive ``path`` with the recognizers of ``settings``, with progress unless ``quiet``.
+
+    A recognizer that ``only`` names and the settings do not runs with its default options.
+
+    Raises:
+        UnknownName: ``only`` names a recognizer that does not exist.
+    """
+    missing = [name for name in only if name not in settings.recognizers]
+    extra = {name: plugins.take("perception.recognizers", name).Options() for name in missing}
+    recognizers = build_recognizers({**settings.recognizers, **extra})
     with fetching(quiet) as on_fetch, output.progress(quiet) as on_progress:
         return perceive(
             path,
@@ -37,16 +48,38 @@ def perceive_video(
 def save_perception(perception: Perception, stem: Path) -> tuple[Path, ...]:
     """Write ``STEM.cues.json`` and, where there is something to draw, ``STEM.traces.npz``.
 
+    Tracks of the same video that lie there already and were not made anew are kept.
+
     Raises:
         StorageError: the folder cannot be written.
     """
-    cues = stem.with_name(f"{stem.name}.cues.json")
-    write_whole(cues, perception.timeline.to_json().encode())
-    if not perception.traces:
-        return (cues,)
-    drawn = stem.with_name(f"{stem.name}.traces.npz")
-    traces.save(drawn, perception.traces)
-    return cues, drawn
+    cues, drawn = (
+        stem.with_name(f"{stem.name}.cues.json"),
+        stem.with_name(f"{stem.name}.traces.npz"),
+    )
+    timeline, arrays = _with_earlier(perception, cues, drawn)
+    write_whole(cues, timeline.to_json().encode())
+    if arrays:
+        traces.save(drawn, arrays)
+        return cues, drawn
+    drawn.unlink(missing_ok=True)
+    return (cues,)
+
+
+def _with_earlier(perception: Perception, cues: Path, drawn: Path) -> tuple[CueTimeline, Traces]:
+    """The timeline and traces together with the tracks that the files have of the same video."""
+    timeline = perception.timeline
+    try:
+        earlier = CueTimeline.read(cues)
+        arrays = traces.load(drawn) if drawn.is_file() else {}
+    except CuelightError:
+        return timeline, perception.traces
+    if earlier.video.sha256 != timeline.video.sha256:
+        return timeline, perception.traces
+    kept = tuple(track for track in earlier.tracks if timeline.track(track.id) is None)
+    names = {track.id for track in kept}
+    also = {name: array for name, array in arrays.items() if name.partition("/")[0] in names}
+    return replace(timeline, tracks=(*timeline.tracks, *kept)), {**perception.traces, **also}
 
 
 def tell_tracks(perception: Perception, files: Sequence[Path]) -> None:

@@ -89,7 +89,7 @@ def command(
     perception = perceive_video(path, settings, only or (), _around(asked.span), force, quiet)
     if asked.span is not None:
         asked = replace(asked, span=part_of(perception.timeline.video, asked.span))
-    stem = output.output_stem(out, path)
+    stem = output.output_stem(out, path, output.span_of(start, end))
     files = [*save_perception(perception, stem), stem.with_name(f"{stem.name}.html")]
 
     def confirm(sent: Egress) -> bool:

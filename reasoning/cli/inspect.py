@@ -65,7 +65,7 @@ def command(
         video = output.video_path(source, quiet)
         perception = perceive_video(video, settings, only or (), span, force, quiet)
         timeline, partial = perception.timeline, perception.is_partial
-        stem = output.output_stem(out, video)
+        stem = output.output_stem(out, video, span)
         if not text:
             save_perception(perception, stem)
     page = None if text else _write(stem, timeline, video)

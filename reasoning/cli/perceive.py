@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -35,6 +36,7 @@ def command(
 
     settings = load(config, set or ())
     span = output.span_of(start, end)
+    _refuse_one_name_for_two(videos)
     partial = unusable = False
     documents: list[dict[str, Any]] = []
     for name in videos:
@@ -46,7 +48,7 @@ def command(
             unusable = True
             documents.append({"video": name, "error": str(mistake)})
             continue
-        files = save_perception(perception, output.output_stem(out, path))
+        files = save_perception(perception, output.output_stem(out, path, span))
         partial |= perception.is_partial
         documents.append({"video": name, "files": [str(file) for file in files]})
         if not json:
@@ -54,3 +56,15 @@ def command(
     if json:
         output.emit(documents)
     return 2 if unusable else int(partial)
+
+
+def _refuse_one_name_for_two(videos: list[str]) -> None:
+    """See that no video's files would replace another's."""
+    taken: dict[str, str] = {}
+    for name in videos:
+        other = taken.setdefault(Path(name).stem, name)
+        if other != name:
+            raise BadInput(
+                f"{other!r} and {name!r} would both write {Path(name).stem}.cues.json. "
+                "Perceive them one after the other, each with an --out folder of its own."
+            )

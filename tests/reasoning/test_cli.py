@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from perception import traces
 from perception.cue import CueTimeline, Status
 from reasoning.cli import main
 from tests.perception import clips
@@ -145,6 +146,45 @@ def test_nothing_is_sent_that_is_not_known_to_be_within_the_cost(
     ran = run("ask", str(clip), "What is it?", *asked)
     assert ran.code == 2
     assert f"not known to be within --max-cost {limit}" in ran.err
+
+
+def test_a_part_never_replaces_the_whole(
+    run: Run, config: Callable[[str], str], clip: Path, tmp_path: Path
+) -> None:
+    settings = config(NOTHING)
+    for part in ([], ["--from", "0.5", "--to", "1.25"], ["--from", "0:01"]):
+        assert run("ask", str(clip), "What is it?", "--config", settings, *part).code == 0
+    assert sorted(path.name for path in tmp_path.glob("*.html")) == [
+        "clip.html",
+        "clip_0.5-1.25s.html",
+        "clip_1-end.html",
+    ]
+
+
+@pytest.mark.weights
+def test_what_was_perceived_before_stays_beside_what_is_perceived_now(
+    run: Run, clip: Path, tmp_path: Path
+) -> None:
+    for kind in ("speech", "screen_text"):
+        assert run("perceive", str(clip), "--only", kind, "--quiet").code == 0
+    timeline = CueTimeline.read(tmp_path / "clip.cues.json")
+    assert [track.id for track in timeline.tracks] == ["screen_text", "speech"]
+    assert any(name.startswith("speech/") for name in traces.load(tmp_path / "clip.traces.npz"))
+    other = clips.write_clip(clip, clips.moving_square(10))
+    assert run("perceive", str(other), "--only", "screen_text", "--quiet").code == 0
+    timeline = CueTimeline.read(tmp_path / "clip.cues.json")
+    assert [track.id for track in timeline.tracks] == ["screen_text"]
+    left = tmp_path / "clip.traces.npz"
+    assert not left.exists() or not any(name.startswith("speech/") for name in traces.load(left))
+
+
+def test_two_videos_of_one_name_are_refused_before_anything_is_done(
+    run: Run, tmp_path: Path
+) -> None:
+    ran = run("perceive", "a/cam01.mp4", "b/cam01.mov", "--out", "out")
+    assert ran.code == 2
+    assert "would both write cam01.cues.json" in ran.err
+    assert not (tmp_path / "out").exists()
 
 
 def text_file(path: Path) -> None:

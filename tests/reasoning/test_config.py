@@ -58,6 +58,12 @@ def test_a_value_of_a_plugin_is_set_by_its_path() -> None:
     assert config.fusion.thresholds["speech"] == load(DEFAULT).fusion.thresholds["speech"]
 
 
+def test_an_override_of_one_recognizer_keeps_the_others() -> None:
+    config = parse("fusion: {budget_tokens: 500}", ["recognizers.action.window_s=2.5"])
+    assert list(config.recognizers) == ["action", "screen_text", "speech"]
+    assert config.recognizers["action"].window_s == 2.5
+
+
 def test_only_the_recognizers_that_are_named_run() -> None:
     assert list(parse("recognizers: {speech: {}}").recognizers) == ["speech"]
     assert list(parse("").recognizers) == ["action", "screen_text", "speech"]
@@ -87,6 +93,7 @@ def test_only_the_recognizers_that_are_named_run() -> None:
         ("fusion: {render: {notice: shout}}", "wording of the notice 'shout'"),
         ("fusion: {thresholds: {action: 1.5}}", "threshold for action is 1.5"),
         ("fusion: {policies: [every_queue]}", "every_queue"),
+        ("fusion: {thresholds: {acton: 0.7}}", "'acton'. Did you mean 'action'?"),
         ("answer: {max_new_tokens: 1.5}", "answer.max_new_tokens: "),
         (
             "videollms: {scripted: {rules: [{patern: x, reply: y}]}}",
