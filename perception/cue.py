@@ -95,7 +95,7 @@ class Cue:
         span: when.
         text: what, in words that a person or a VideoLLM understands.
         confidence: in [0, 1].
-        attributes: JSON values that belong to the kind, e.g. ``{"person": 1, "top5": [...]}``.
+        attributes: JSON values that belong to the kind, e.g. ``{"person": 1, "top": [...]}``.
     """
 
     id: str

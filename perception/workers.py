@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -152,8 +153,7 @@ def _recognition(worker: _Worker, info: VideoInfo, notices: Sequence[str]) -> Re
 
 def failed(recognizer: Recognizer, error: Exception | None) -> CueTrack:
     """The track of a recognizer that stopped on ``error``."""
-    known = isinstance(error, CuelightError)
-    note = str(error) if known else f"{type(error).__name__}: {error}"
+    note = str(error) if isinstance(error, CuelightError) else _fault(error)
     return CueTrack(
         id=recognizer.kind,
         kind=recognizer.kind,
@@ -161,3 +161,10 @@ def failed(recognizer: Recognizer, error: Exception | None) -> CueTrack:
         status=Status.FAILED,
         notes=(note,),
     )
+
+
+def _fault(error: Exception | None) -> str:
+    """An error that nobody raised on purpose, with the line that raised it."""
+    frames = traceback.extract_tb(error.__traceback__) if error is not None else []
+    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{where}"

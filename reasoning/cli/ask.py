@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ import typer
 
 from perception import plugins
 from perception.cue import Span, Status
-from perception.errors import BadInput
+from perception.errors import BadInput, CuelightError
 from reasoning.cli import _output as output
 from reasoning.cli._fetching import fetching
 from reasoning.cli._terminal import tell
@@ -95,7 +96,7 @@ def command(
     def confirm(sent: Egress) -> bool:
         return _agreed(sent, yes, max_cost, quiet)
 
-    with contextlib.closing(llm):
+    with contextlib.closing(llm), _telling_of(files[:-1]):
         result = _asked(asked, path, perception.timeline, llm, settings, cues, confirm, quiet)
     _write_page(files[-1], perception.timeline, path, result)
     if json:
@@ -103,6 +104,16 @@ def command(
     else:
         _tell(result, perception, files, quiet)
     return int(perception.is_partial or result.answer is None)
+
+
+@contextlib.contextmanager
+def _telling_of(files: Sequence[Path]) -> Iterator[None]:
+    """Errors of the block also tell which files were written before it."""
+    try:
+        yield
+    except CuelightError as error:
+        error.add_note(f"What was perceived is kept: {', '.join(map(str, files))}")
+        raise
 
 
 def _around(part: Span | None) -> Span | None:
@@ -180,9 +191,8 @@ def _agreed(sent: Egress, yes: bool, max_cost: float | None, quiet: bool) -> boo
     Raises:
         BadInput: the estimate is over ``max_cost``, or there is none to compare with it.
     """
-    within = max_cost is None or (sent.cost_usd is not None and sent.cost_usd <= max_cost)
-    if not within:
-        raise BadInput(f"{sent.sentence()} That is not known to be within --max-cost {max_cost:g}.")
+    if max_cost is not None and not (sent.cost_usd is not None and sent.cost_usd <= max_cost):
+        raise BadInput(f"{sent.sentence()} --max-cost {max_cost:g} does not allow that.")
     if not quiet or not yes:
         tell(sent.sentence(), err=True)
     return yes or (sys.stdin.isatty() and typer.confirm("Send it?", err=True))
@@ -197,6 +207,7 @@ def _document(result: Asked, perception: Perception, files: list[Path]) -> dict[
         "rests_on": [_kept(item) for item in result.rests_on],
         "prompt": result.request.prompt(),
         "notices": list(perception.notices),
+        "was_given_cues": bool(result.cues.text),
         "tracks": {track.id: track.status for track in perception.timeline.tracks},
         "files": [str(file) for file in files],
     }
@@ -214,20 +225,11 @@ def _kept(item: KeptCue) -> dict[str, Any]:
 
 
 def _tell(result: Asked, perception: Perception, files: list[Path], quiet: bool) -> None:
-    if result.failure is not None:
-        tell(f"No answer ({result.failure.kind}): {result.failure.reason}", err=True)
-    if result.answer is not None:
-        tell(result.answer.text)
-        for score in result.answer.option_scores:
-            tell(f"  {score.probability:4.0%}  {score.text}")
+    _tell_reply(result, quiet)
     if quiet:
         return
-    if result.answer is not None and not result.answer.sees_video:
-        tell(
-            f"\n{result.answer.model} is a small text model: it read the cues below and saw no "
-            "pictures. Options (--option) suit it better than free answers."
-        )
-    tell(f"\n{result.cues.text or 'It was given no cues.'}")
+    if result.cues.text:
+        tell(f"\n{result.cues.text}")
     left_out = len(result.cues.selection.dropped)
     if left_out:
         cues = "1 cue was" if left_out == 1 else f"{left_out} cues were"
@@ -238,6 +240,24 @@ def _tell(result: Asked, perception: Perception, files: list[Path], quiet: bool)
     for notice in perception.notices:
         tell(notice)
     tell(f"\nWrote {', '.join(map(str, files))}")
+
+
+def _tell_reply(result: Asked, quiet: bool) -> None:
+    if result.failure is not None:
+        tell(f"No answer ({result.failure.kind}): {result.failure.reason}", err=True)
+    if result.answer is not None:
+        tell(result.answer.text)
+        for score in result.answer.option_scores:
+            tell(f"  {score.probability:4.0%}  {score.text}")
+        if not result.answer.sees_video:
+            tell(_blind(result, result.answer.model), err=quiet)
+
+
+def _blind(result: Asked, model: str) -> str:
+    """What an answer is worth whose model saw no pictures."""
+    if not result.cues.text:
+        return f"\n{model} saw no pictures and was given no cues: this is a guess."
+    return f"\n{model} is a text model: it read the cues below and saw no pictures."
 
 
 def _quoted(text: str) -> str:

@@ -120,6 +120,9 @@ def test_ask_without_an_answer_exits_with_1_and_keeps_what_was_perceived(
         (["fuse", "clip.mp4", "Q?"], "Cannot read the timeline"),
         (["fuse", "missing.cues.json", "Q?"], "Cannot read the timeline"),
         (["inspect", "missing.cues.json"], "Cannot read the timeline"),
+        (["inspect", "a.cues.json", "--config", "nope.yaml"], "--config says how a video is"),
+        (["inspect", "a.cues.json", "--set", "answer.seed=1"], "--set says how a video is"),
+        (["perceive", "-x.mp4", "--quiet"], "e.g. cuelight perceive -- -x.mp4"),
         (["cache", "--older-than", "30d"], "--older-than goes with --prune"),
         (["cache", "--prune", "--older-than", "long"], "takes a number and m, h, d or w"),
         (["checkpoints", "path", "wisper_base"], "Did you mean 'whisper_base'?"),
@@ -131,10 +134,23 @@ def test_ask_without_an_answer_exits_with_1_and_keeps_what_was_perceived(
 def test_a_mistake_is_one_sentence_and_exit_code_2(
     run: Run, clip: Path, arguments: list[str], said: str
 ) -> None:
+    clip.with_name("-x.mp4").write_bytes(b"")
     ran = run(*arguments)
     assert ran.code == 2
-    assert said in ran.err
+    assert said in " ".join(ran.err.split())
     assert ran.out == ""
+
+
+def test_ask_without_its_model_tells_what_is_kept(
+    run: Run, config: Callable[[str], str], clip: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a.gguf").write_bytes(b"no model")
+    settings = config(NOTHING)
+    ran = run("ask", str(clip), "Q?", "--config", settings, "--model", "a.gguf", "--out", "results")
+    assert ran.code == 1
+    kept = Path("results") / "clip.cues.json"
+    assert ran.err.splitlines() == ["x", f"What was perceived is kept: {kept}"]
+    assert (tmp_path / kept).is_file()
 
 
 @pytest.mark.parametrize("limit", ["nan", "-1", "0.0001"])
@@ -145,7 +161,7 @@ def test_nothing_is_sent_that_is_not_known_to_be_within_the_cost(
     asked = ["--model", "gpt-4o", "--max-cost", limit, "--yes", "--set", "recognizers={}"]
     ran = run("ask", str(clip), "What is it?", *asked)
     assert ran.code == 2
-    assert f"not known to be within --max-cost {limit}" in ran.err
+    assert f"--max-cost {limit} does not allow that" in ran.err
 
 
 def test_a_part_never_replaces_the_whole(
