@@ -14,6 +14,7 @@ from __future__ import annotations
 import http.client
 import json
 import secrets
+import socket
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from perception.errors import CuelightError
+from perception.limits import usable_threads
 
 __all__ = ["Completion", "LlamaServer", "ModelUnavailable"]
 
@@ -31,6 +33,10 @@ _TIMEOUT_S = 900.0
 _FORCED = 1e4
 """Logit bias that makes the wanted token win. The log probability that the server reports is taken
 before the bias (measured: " Paris" after "The capital of France is", -0.2589 with and without)."""
+
+_LOOPBACK = "127.0.0.1"
+
+_LOOPBACK_TIMEOUT_S = 5.0
 
 _GGUF_MAGIC = b"GGUF"
 
@@ -61,10 +67,11 @@ class LlamaServer:
         context_tokens: prompt and continuation together; 23 KB of memory a token for
             SmolLM2-135M.
         threads: of llama.cpp. One is best beside busy neighbours: two fell from 50 tokens a
-            second to 1, spinning.
+            second to 1, spinning. No more than the machine has cores are used.
 
     Raises:
-        ModelUnavailable: no GGUF file, or one that llama.cpp cannot load.
+        ModelUnavailable: no GGUF file, or one that llama.cpp cannot load; or this machine's
+            loopback interface is down.
     """
 
     def __init__(self, model: Path, context_tokens: int, threads: int = 1) -> None:
@@ -77,8 +84,10 @@ class LlamaServer:
 
     def tokenize(self, text: str, *, is_template: bool = False) -> list[int]:
         """Token ids. Only a template's own text may hold special tokens (``<|im_end|>``); in any
-        other text such a string is spelled out, so that nothing quoted can end a turn."""
-        wish = {"content": text, "add_special": is_template, "parse_special": is_template}
+        other text such a string is spelled out, so that nothing quoted can end a turn. What is no
+        character (half of a surrogate pair) is read as a question mark."""
+        content = text.encode("utf-8", "replace").decode("utf-8")
+        wish = {"content": content, "add_special": is_template, "parse_special": is_template}
         reply = self._post("/tokenize", wish)
         return [int(token) for token in reply["tokens"]]
 
@@ -181,11 +190,12 @@ class LlamaServer:
 
 def _start(model: Path, context_tokens: int, threads: int, key: str) -> Any:
     _check_is_gguf(model)
+    _check_loopback()
     import xllamacpp
 
     settings = xllamacpp.CommonParams()
     settings.model.path = str(model)
-    settings.hostnames = ["127.0.0.1"]
+    settings.hostnames = [_LOOPBACK]
     settings.port = 0
     settings.api_keys = [key]
     settings.ui = False
@@ -200,7 +210,7 @@ def _start(model: Path, context_tokens: int, threads: int, key: str) -> Any:
     settings.n_ctx_checkpoints = 0
     settings.ctx_shift = False
     for pool in (settings.cpuparams, settings.cpuparams_batch):
-        pool.n_threads = threads
+        pool.n_threads = usable_threads(threads)
         pool.poll = 0
     settings.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     try:
@@ -208,6 +218,21 @@ def _start(model: Path, context_tokens: int, threads: int, key: str) -> Any:
     except (RuntimeError, ValueError) as error:
         raise ModelUnavailable(
             f"llama.cpp cannot load {str(model)!r}: {str(error).rstrip(chr(46))}."
+        ) from error
+
+
+def _check_loopback() -> None:
+    """Without it llama.cpp's server waits for itself for ever."""
+    try:
+        with (
+            socket.create_server((_LOOPBACK, 0)) as listening,
+            socket.create_connection(listening.getsockname(), _LOOPBACK_TIMEOUT_S),
+        ):
+            pass
+    except OSError as error:
+        raise ModelUnavailable(
+            f"The model is spoken to over {_LOOPBACK}, and this machine's loopback interface does "
+            f"not work ({error.strerror or error}); bring it up, e.g. with: ip link set lo up."
         ) from error
 
 

@@ -14,11 +14,22 @@ from perception.audio.transcription import Segment, Word
 from perception.audio.utterances import Utterance
 from perception.audio.voice_activity import WINDOW_S
 from perception.cue import Span
+from perception.limits import check_limits
 
 __all__ = ["GuardRules", "doubt", "in_order", "spoken_words"]
 
 VOICE_EDGE_S = 2 * WINDOW_S
 """Voice activity begins late and ends early by up to two windows of 32 ms."""
+
+_LIMITS = {
+    "no_speech_prob": (0, 1),
+    "low_logprob": (-100, 0),
+    "lowest_logprob": (-100, 0),
+    "compression_ratio": (1, 1000),
+    "repeats": (2, 1000),
+    "voice_margin_s": (0, 30),
+}
+"""A guard is off at the far end of its limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +50,9 @@ class GuardRules:
     """As many times in a row, one to four words are a loop."""
     voice_margin_s: float = 0.5
     """A word may lie this far off the nearest voice activity; alignment is that coarse."""
+
+    def __post_init__(self) -> None:
+        check_limits(self, _LIMITS, "The speech recognizer's guards.")
 
 
 def spoken_words(

@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from perception.audio.voice_activity import WINDOW, WINDOW_S
 from perception.cue import Span
+from perception.errors import BadInput
+from perception.limits import check_limits
 from perception.recognizer import AUDIO_RATE_HZ
 
 __all__ = ["CutRules", "Piece", "PieceCutter", "Samples", "VoiceActivity"]
@@ -22,6 +24,22 @@ Samples = npt.NDArray[np.float32]
 
 VoiceActivity = Callable[[Samples], Samples]
 """float32 [n, WINDOW] -> float32 [n] probabilities of speech; called window after window."""
+
+_LONGEST_S = 30.0
+"""The window of Whisper (paper, section 2.2)."""
+
+_LEAST_ROOM_S = 1.0
+
+_LIMITS = {
+    "threshold": (0, 1),
+    "threshold_gap": (0, 1),
+    "pause_s": (0, _LONGEST_S),
+    "shortest_s": (0, _LONGEST_S),
+    "padding_s": (0, _LONGEST_S / 2),
+    "join_s": (0, _LONGEST_S),
+    "longest_s": (_LEAST_ROOM_S, _LONGEST_S),
+    "floor": (0, 1),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +58,18 @@ class CutRules:
     """Sound kept on either side of a piece (faster-whisper's VAD default)."""
     join_s: float = 2.0
     """Stretches nearer than this share a piece."""
-    longest_s: float = 30.0
+    longest_s: float = _LONGEST_S
     """Length of a piece at most: the window of Whisper."""
     floor: float = 0.001
     """Windows whose root mean square is lower are silence (-60 dB of full scale)."""
+
+    def __post_init__(self) -> None:
+        check_limits(self, _LIMITS, "The speech recognizer's cut.")
+        if self.longest_s < 2 * self.padding_s + _LEAST_ROOM_S:
+            raise BadInput(
+                f"The speech recognizer's cut.longest_s is {self.longest_s}; give at least twice "
+                f"padding_s ({self.padding_s}) and {_LEAST_ROOM_S:g} s for the speech between."
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from perception.cue import Cue, CueTrack, Source, Span, Status, VideoInfo
 from perception.errors import BadInput
+from perception.limits import THREADS, check_limits, usable_threads
 from perception.recognizer import AudioChunk, Batch, Frame, Needs, Recognition
 from perception.text import rapidocr_reader
 from perception.text.ends import PicturesBetween, Place, overlapping
@@ -31,6 +32,16 @@ KIND = "screen_text"
 
 SAME_LINE_IOU = 0.7
 """A line found again at a box that overlaps so much may take its earlier reading."""
+
+_LIMITS = {
+    "rate_hz": (0.001, 1000),
+    "look_rate_hz": (0.001, 1000),
+    "max_side_px": (1, 8192),
+    "detection_side_px": (1, 8192),
+    "same_picture": (0, 255),
+    "same_place": (-1, 1),
+    "threads": THREADS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +73,7 @@ class Options:
 
     def __post_init__(self) -> None:
         check_language(self.language)
-        for name in ("rate_hz", "look_rate_hz", "max_side_px", "detection_side_px", "threads"):
-            if not getattr(self, name) > 0:
-                raise BadInput(
-                    f"The screen text recognizer's {name} must be more than 0, "
-                    f"not {getattr(self, name)}."
-                )
+        check_limits(self, _LIMITS, "The screen text recognizer's ")
         if self.look_rate_hz < self.rate_hz:
             raise BadInput(
                 f"The screen text recognizer's look_rate_hz ({self.look_rate_hz:g}) must be at "
@@ -117,7 +123,7 @@ class ScreenTextRecognizer:
         """
         if self._reader is None and video.has_video:
             self._reader = rapidocr_reader.RapidOcrReader(
-                self.options.detection_side_px, self.options.threads
+                self.options.detection_side_px, usable_threads(self.options.threads)
             )
         return ScreenTextSession(self, video, self._reader)
 

@@ -16,12 +16,14 @@ import numpy as np
 from perception import weights
 from perception.audio import faster_whisper_transcriber
 from perception.audio.guards import GuardRules, doubt, in_order, spoken_words
+from perception.audio.languages import check_language, languages_of
 from perception.audio.pieces import CutRules, Piece, PieceCutter
 from perception.audio.transcription import Segment, Transcriber
 from perception.audio.utterances import Utterance, words_to_utterances
 from perception.audio.voice_activity import SileroVoiceActivity
 from perception.cue import Cue, CueTrack, Source, Span, Status, VideoInfo
-from perception.errors import BadInput
+from perception.errors import UnknownName
+from perception.limits import THREADS, check_limits, usable_threads
 from perception.recognizer import AUDIO_RATE_HZ, AudioChunk, Batch, Needs, Recognition
 from perception.waveform import WaveformPeaks
 
@@ -34,6 +36,16 @@ GAP_S = 0.05
 
 MOST_NOTES = 20
 """Dropped utterances that are told one by one."""
+
+TASK = "speech recognition"
+"""Begins the task of every speech model in the manifest of checkpoints."""
+
+_LIMITS = {
+    "beam_size": (1, 20),
+    "pause_s": (0.01, 60),
+    "language_confidence": (0, 1),
+    "threads": THREADS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +71,8 @@ class Options:
     """CPU threads; 1 is best beside other models. No part of the result."""
 
     def __post_init__(self) -> None:
-        for name in ("beam_size", "threads"):
-            if getattr(self, name) < 1:
-                raise BadInput(
-                    f"The speech recognizer's {name} must be 1 or more, not {getattr(self, name)}."
-                )
-        if not self.pause_s > 0:
-            raise BadInput(
-                f"The speech recognizer's pause_s must be more than 0, not {self.pause_s}."
-            )
-        if not 0 <= self.language_confidence <= 1:
-            raise BadInput(
-                f"The speech recognizer's language_confidence must lie in [0, 1], "
-                f"not {self.language_confidence}."
-            )
+        check_language(self.language)
+        check_limits(self, _LIMITS, "The speech recognizer's ")
 
 
 class SpeechRecognizer:
@@ -129,7 +129,7 @@ class SpeechRecognizer:
             self._transcriber = faster_whisper_transcriber.FasterWhisperTranscriber(
                 weights.path(self.options.checkpoint),
                 self.options.beam_size,
-                self.options.threads,
+                usable_threads(self.options.threads),
             )
         return self._transcriber
 
@@ -156,7 +156,6 @@ class SpeechSession:
 
         Raises:
             WeightsError: somebody speaks and the checkpoint cannot be had.
-            UnknownName: somebody speaks and the checkpoint does not know the chosen language.
         """
         if not isinstance(batch, AudioChunk) or len(batch.samples) == 0:
             return
@@ -286,5 +285,15 @@ def _cue(number: int, utterance: Utterance, language: str) -> Cue:
 
 
 def build(options: Options) -> SpeechRecognizer:
-    """The recognizer; nothing is loaded yet."""
+    """The recognizer; nothing is loaded yet.
+
+    Raises:
+        UnknownName: no speech model has that name, or it does not know the chosen language.
+    """
+    speech_models = {
+        name: each for name, each in weights.checkpoints().items() if each.task.startswith(TASK)
+    }
+    if options.checkpoint not in speech_models:
+        raise UnknownName("speech model", options.checkpoint, speech_models)
+    check_language(options.language, languages_of(speech_models[options.checkpoint].task))
     return SpeechRecognizer(options)

@@ -9,6 +9,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from perception.limits import check_limits
+
 __all__ = ["Box", "Corners", "Reading", "TextReader", "TextRules", "box_of", "is_text"]
 
 Corners = npt.NDArray[np.float32]
@@ -16,6 +18,13 @@ Corners = npt.NDArray[np.float32]
 
 Box = tuple[float, float, float, float]
 """Upright bounding box: x0, y0, x1, y1 in pixels of the picture."""
+
+_LIMITS = {
+    "least_confidence": (0, 1),
+    "least_characters": (0, 1000),
+    "short_characters": (0, 1000),
+    "short_confidence": (0, 1),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +64,9 @@ class TextRules:
     """Texts of up to so many letters and digits need ``short_confidence``, and so does a number."""
     short_confidence: float = 0.85
     """For short texts and numbers."""
+
+    def __post_init__(self) -> None:
+        check_limits(self, _LIMITS, "The screen text recognizer's rules.")
 
 
 def is_text(text: str, confidence: float, rules: TextRules) -> bool:

@@ -24,7 +24,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from perception.errors import BadInput, WeightsError
+from perception.errors import BadInput, UnknownName, WeightsError
+from perception.limits import THREADS, check_limits
 from reasoning.answer import Answer, Failure, FailureKind, OptionScore
 from reasoning.focus import focused
 from reasoning.llama_server import LlamaServer, ModelUnavailable
@@ -37,6 +38,12 @@ __all__ = ["Embedded", "Options", "build"]
 _OPENING = "The answer is:"
 """Opens the model's turn when options are scored, so that an option follows as it stands."""
 
+_GGUF = ".gguf"
+
+_LIMITS = {"context_tokens": (128, 131_072), "threads": THREADS}
+"""Less context holds no question with cues (with 1, llama.cpp ends the process); no small chat
+model was trained on more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -45,7 +52,7 @@ class Options:
     Args:
         model: a name in the manifest of checkpoints, or the path of a GGUF file of a chat model.
         context_tokens: prompt and answer together; a longer prompt is *too long*.
-        threads: of llama.cpp.
+        threads: of llama.cpp; no more than the machine has cores are used.
     """
 
     model: str = "smollm2_135m_instruct"
@@ -53,11 +60,7 @@ class Options:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        if self.context_tokens < 1 or self.threads < 1:
-            raise BadInput(
-                f"context_tokens and threads are 1 or more, not {self.context_tokens} and "
-                f"{self.threads}."
-            )
+        check_limits(self, _LIMITS, "The embedded model's ")
 
 
 class Embedded:
@@ -205,7 +208,7 @@ def _softmax(scores: list[float]) -> list[float]:
 
 
 def _is_path(model: str) -> bool:
-    return model.endswith(".gguf") or Path(model).name != model
+    return model.endswith(_GGUF) or Path(model).name != model
 
 
 def _display(model: str) -> str:
@@ -230,7 +233,7 @@ def build(options: Options) -> Embedded:
     """The model, not loaded yet.
 
     Raises:
-        UnknownName: the manifest has no such checkpoint.
+        UnknownName: the manifest has no language model of that name.
         BadInput: the GGUF file does not exist.
     """
     if _is_path(options.model):
@@ -239,5 +242,8 @@ def build(options: Options) -> Embedded:
     else:
         from perception import weights
 
-        weights.sha256(options.model)
+        known = weights.checkpoints()
+        models = [name for name, each in known.items() if each.files[0].name.endswith(_GGUF)]
+        if options.model not in models:
+            raise UnknownName("language model", options.model, models)
     return Embedded(options)

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from perception.errors import BadInput
+from perception.limits import check_limits
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.chat_reply import chosen, said, schema
 from reasoning.chat_server import ChatServer, NotAnswered
@@ -107,10 +108,7 @@ class Options:
             raise BadInput("base_url holds a name or password; put a key into the environment.")
         if not self.model:
             raise BadInput("The model's name is empty; give the one the server uses, e.g. gpt-4o.")
-        for name, (least, most) in _LIMITS.items():
-            value = getattr(self, name)
-            if value is not None and not least <= value <= most:
-                raise BadInput(f"{name} is {value}; give a number from {least:g} to {most:g}.")
+        check_limits(self, _LIMITS)
 
 
 class OpenAICompatible:

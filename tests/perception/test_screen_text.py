@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -281,8 +282,19 @@ def test_which_readings_are_of_one_text(one: str, other: str, expected: bool) ->
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(BadInput, match="rate_hz must be more than 0, not 0"):
-        Options(rate_hz=0)
+    for name, value in (
+        ("rate_hz", 0),
+        ("look_rate_hz", math.inf),
+        ("max_side_px", 0),
+        ("same_picture", -1),
+        ("same_place", 1.5),
+        ("threads", 100_000),
+    ):
+        with pytest.raises(BadInput, match=rf"recognizer's {name} is {value}; give a number from"):
+            Options(**{name: value})  # type: ignore[arg-type]
+    for name, value in (("least_confidence", math.nan), ("short_characters", -1)):
+        with pytest.raises(BadInput, match=rf"recognizer's rules.{name} is {value}; give a"):
+            TextRules(**{name: value})  # type: ignore[arg-type]
     with pytest.raises(BadInput, match=r"look_rate_hz \(1\) must be at least its rate_hz \(2\)"):
         Options(rate_hz=2, look_rate_hz=1)
 

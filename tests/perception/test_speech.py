@@ -209,18 +209,61 @@ def test_the_fast_preset_hears_the_line_too() -> None:
 
 
 @pytest.mark.weights
-def test_a_language_that_the_model_does_not_know_is_named() -> None:
-    with pytest.raises(UnknownName, match=r"'klingon'.*Available: .*en"):
-        listen((0.0, spoken_line()), recognizer=build(Options(language="klingon")))
+def test_a_loop_ends_with_as_many_tokens_as_speech_of_that_length_can_have() -> None:
+    stutter = np.tile(spoken_line()[8000:14000], 6).astype(np.float32)
+    transcript = RECOGNIZER.transcriber().transcribe(stutter, "en")
+    characters = sum(len(word.text) for part in transcript.segments for word in part.words)
+    assert len(stutter) / RATE == 2.25
+    assert 50 < characters < 500
 
 
-def test_options_are_checked() -> None:
-    with pytest.raises(BadInput, match="beam_size must be 1 or more, not 0"):
-        Options(beam_size=0)
-    with pytest.raises(BadInput, match="pause_s must be more than 0, not -1"):
-        Options(pause_s=-1)
-    with pytest.raises(BadInput, match="language_confidence must lie in"):
-        Options(language_confidence=2)
+def test_a_language_that_no_model_knows_is_told_when_the_options_are_built() -> None:
+    with pytest.raises(UnknownName, match=r"'eng'. Did you mean 'en'\? Available: af, .*, zh\."):
+        Options(language="eng")
+
+
+def test_a_language_that_the_chosen_model_does_not_know_is_told_before_anything_is_heard() -> None:
+    with pytest.raises(UnknownName, match=r"'de'.* Available: en\."):
+        build(Options(checkpoint="whisper_tiny_en", language="de"))
+    assert build(Options(language="de")).options.language == "de"
+
+
+def test_a_checkpoint_that_is_no_speech_model_lists_those_that_are() -> None:
+    with pytest.raises(UnknownName, match=r"Available: whisper_base, whisper_tiny_en\."):
+        build(Options(checkpoint="blazepose_detector"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        (Options, "beam_size", 0),
+        (Options, "beam_size", 21),
+        (Options, "pause_s", -1),
+        (Options, "language_confidence", 2),
+        (Options, "threads", 100_000),
+        (CutRules, "threshold", math.nan),
+        (CutRules, "join_s", math.inf),
+        (CutRules, "longest_s", 31),
+        (CutRules, "padding_s", -0.1),
+        (GuardRules, "repeats", 1),
+        (GuardRules, "lowest_logprob", 0.5),
+        (GuardRules, "compression_ratio", 0),
+    ],
+)
+def test_options_are_checked(kind: type, name: str, value: float) -> None:
+    with pytest.raises(BadInput, match=rf"speech recognizer's .*{name} is {value}; give a number"):
+        kind(**{name: value})
+
+
+def test_a_piece_has_room_for_speech_between_its_padding() -> None:
+    with pytest.raises(BadInput, match=r"longest_s is 4; give at least twice padding_s \(2\)"):
+        CutRules(longest_s=4, padding_s=2)
+
+
+@pytest.mark.weights
+def test_more_threads_than_the_machine_has_cores_hear_the_same() -> None:
+    recognizer = build(Options(checkpoint="whisper_tiny_en", threads=256))
+    assert said(listen((0.0, spoken_line()), recognizer=recognizer).track) == words_of(LINE)
 
 
 def test_threads_are_no_part_of_the_source_and_settings_are() -> None:

@@ -1,3 +1,6 @@
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,9 +60,55 @@ def test_building_it_loads_nothing() -> None:
     assert model.sampling is None
 
 
-def test_an_unknown_checkpoint_lists_those_there_are() -> None:
-    with pytest.raises(UnknownName, match="smollm2_135m_instruct"):
-        take("reasoning.videollms", "embedded").build(Options(model="smollm3"))
+@pytest.mark.parametrize("name", ["smollm3", "whisper_base"])
+def test_what_is_no_language_model_lists_those_there_are(name: str) -> None:
+    with pytest.raises(UnknownName, match=rf"{name}'.* Available: smollm2_135m_instruct\."):
+        take("reasoning.videollms", "embedded").build(Options(model=name))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("context_tokens", 1), ("context_tokens", 10**9), ("threads", 0), ("threads", 100_000)],
+)
+def test_numbers_that_no_model_can_run_with_are_refused(name: str, value: int) -> None:
+    with pytest.raises(BadInput, match=rf"embedded model's {name} is {value}; give a number from"):
+        Options(**{name: value})  # type: ignore[arg-type]
+
+
+def test_a_loopback_interface_that_is_down_is_one_sentence(tmp_path: Path) -> None:
+    alone = ["unshare", "--map-root-user", "--net"]
+    if (
+        not shutil.which("unshare")
+        or subprocess.run([*alone, "true"], capture_output=True).returncode
+    ):
+        pytest.skip("this system makes no network of its own for a command")
+    (tmp_path / "a.gguf").write_bytes(b"GGUF")
+    code = (
+        "import sys; from pathlib import Path; from reasoning.llama_server import *\n"
+        "try: LlamaServer(Path(sys.argv[1]), 256)\n"
+        "except ModelUnavailable as error: print(error)"
+    )
+    command = [*alone, sys.executable, "-c", code, str(tmp_path / "a.gguf")]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert "loopback interface does not work" in ran.stdout
+
+
+@pytest.mark.weights
+def test_more_threads_than_the_machine_has_cores_give_the_same() -> None:
+    server = LlamaServer(weights.path(Options().model), 256, threads=256)
+    assert server.complete(server.tokenize("The capital of France is"), 1).text == " Paris"
+    server.close()
+
+
+@pytest.mark.weights
+def test_half_a_character_in_a_question_is_read_as_a_question_mark(model: Embedded) -> None:
+    broken, mended = (
+        model.answer(request(f"Who jumps{mark}", "person 1", "person 2"))
+        for mark in ("\ud800", "?")
+    )
+    assert isinstance(broken, Answer)
+    assert isinstance(mended, Answer)
+    assert broken.option_scores == mended.option_scores
 
 
 def test_a_file_that_is_not_there_is_a_mistake_of_the_user(tmp_path: Path) -> None:
