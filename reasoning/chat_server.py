@@ -14,6 +14,7 @@ from typing import Any
 from perception import strict_json
 from perception.errors import BadInput, MissingExtra
 from reasoning.answer import FailureKind
+from reasoning.deadline import within
 from reasoning.outgoing import is_loopback
 from reasoning.retry import RetryOptions, asked_for_s, pause_s
 
@@ -49,7 +50,7 @@ class ChatServer:
         base_url: up to and with ``/v1``.
         key: sent as a bearer token; empty = none needed.
         key_variable: where the key came from, for the error that names it.
-        timeout_s: of one try.
+        timeout_s: of one try, from its start to the last byte of the reply.
 
     Raises:
         MissingExtra: the package ``openai`` is not installed.
@@ -61,17 +62,7 @@ class ChatServer:
         self._openai = _package()
         self._base_url, self._key, self._key_variable = base_url, key, key_variable
         self._timeout_s, self._retry = timeout_s, retry
-        self._client = self._openai.OpenAI(
-            api_key=key or "none",
-            base_url=base_url,
-            timeout=timeout_s,
-            max_retries=0,
-            http_client=self._openai.DefaultHttpxClient(
-                timeout=timeout_s,
-                follow_redirects=False,
-                trust_env=not is_loopback(base_url),
-            ),
-        )
+        self._client = self._connected()
 
     def complete(self, body: Mapping[str, Any]) -> Mapping[str, Any] | NotAnswered:
         """Send one chat completion; the reply as JSON values.
@@ -94,14 +85,41 @@ class ChatServer:
         """Close the connections."""
         self._client.close()
 
+    def _connected(self) -> Any:
+        return self._openai.OpenAI(
+            api_key=self._key or "none",
+            base_url=self._base_url,
+            timeout=self._timeout_s,
+            max_retries=0,
+            http_client=self._openai.DefaultHttpxClient(
+                timeout=self._timeout_s,
+                follow_redirects=False,
+                trust_env=not is_loopback(self._base_url),
+            ),
+        )
+
+    def _text(self, body: Mapping[str, Any]) -> str:
+        """The reply to one try, read to its end. A try that is given up loses its connection."""
+        client = self._client
+
+        def read() -> str:
+            raw = client.chat.completions.with_raw_response.create(**body)
+            return raw.text if isinstance(raw.text, str) else str(raw.text())
+
+        try:
+            return within(self._timeout_s, read)
+        except TimeoutError:
+            client.close()
+            self._client = self._connected()
+            raise
+
     def _try(
         self, body: Mapping[str, Any], tries: int
     ) -> tuple[Mapping[str, Any] | NotAnswered, float | None]:
         api = self._openai
         try:
-            raw = self._client.chat.completions.with_raw_response.create(**body)
-            return _as_json(raw.text if isinstance(raw.text, str) else raw.text(), tries), None
-        except api.APITimeoutError:
+            return _as_json(self._text(body), tries), None
+        except (TimeoutError, api.APITimeoutError):
             reason = f"{self._base_url} did not reply within {self._timeout_s:g} s"
             return self._lost(reason, tries), None
         except api.APIStatusError as error:

@@ -13,12 +13,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reply:
-    """One reply: status, body (JSON or bytes), headers, and how long it keeps silent first."""
+    """One reply: status, body (JSON or bytes), headers, how long it keeps silent first, and how
+    long before every single byte of the body."""
 
     body: Any = None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     silent_s: float = 0.0
+    drip_s: float = 0.0
     cut: bool = False
 
 
@@ -53,6 +55,10 @@ class Served:
     headers: list[dict[str, str]] = field(default_factory=list)
 
 
+def _drops(body: bytes) -> list[bytes]:
+    return [body[at : at + 1] for at in range(len(body))]
+
+
 def serving(*replies: Reply) -> AbstractContextManager[Served]:
     """Gives ``replies`` one after the other, the last one again and again."""
     waiting = list(replies)
@@ -79,7 +85,10 @@ def serving_by(rule: Callable[[dict[str, Any]], Reply]) -> Iterator[Served]:
                     self.send_header(name.replace("_", "-"), value)
                 self.send_header("Content-Length", str(len(body) + (100 if reply.cut else 0)))
                 self.end_headers()
-                self.wfile.write(body)
+                for part in _drops(body) if reply.drip_s else [body]:
+                    self.wfile.write(part)
+                    if reply.drip_s and stop.wait(reply.drip_s):
+                        break
             except OSError:
                 pass
             self.close_connection = reply.cut

@@ -213,6 +213,18 @@ def test_silence_ends_in_a_failure() -> None:
     assert "0.2 s" in reply.reason
 
 
+def test_a_reply_that_drips_in_does_not_hold_a_try_beyond_its_time() -> None:
+    slow = says("x").body
+    with serving(Reply(slow, drip_s=0.05), says("A rope.")) as served:
+        model = model_at(served.url, timeout_s=1.0, retry=RetryOptions(tries=1))
+        reply = failed(model.answer(FREE))
+        again = model.answer(FREE)
+    assert reply.kind is FailureKind.UNAVAILABLE
+    assert "did not reply within 1 s" in reply.reason
+    assert isinstance(again, Answer)
+    assert again.text == "A rope."
+
+
 def test_nobody_listening_is_a_failure() -> None:
     with serving(says("x")) as served:
         pass
