@@ -8,6 +8,7 @@ is refused.
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any, BinaryIO
 from perception.errors import BadInput, UnreadableVideo
 
 __all__ = [
+    "bytes_missing",
     "choose_stream",
     "nothing_to_decode",
     "open_container",
@@ -32,6 +34,11 @@ CONTAINERS = (
 )
 """FFmpeg's demuxers that read one file and nothing else; hls, dash, concat, sdp, image2 and the
 text formats (tty, subtitles) are left out on purpose."""
+
+
+_RIFF_UNKNOWN = 0x7FFF_F000
+"""Sizes from here on stand for "not known" (FFmpeg writes 2**32 - 1, SoX this one); a bigger AVI
+consists of several RIFF parts of 1 GB."""
 
 
 def open_file(path: Path) -> BinaryIO:
@@ -57,6 +64,22 @@ def open_file(path: Path) -> BinaryIO:
         raise UnreadableVideo(f"There is no file {name}.{hint}") from None
     except (OSError, ValueError) as error:
         raise UnreadableVideo(f"Cannot open {name}: {reason(error)}.") from None
+
+
+def bytes_missing(file: BinaryIO) -> int:
+    """How many bytes a RIFF file (AVI, WAV) lacks by its own header; 0 where that is not said, as
+    for a stream whose header was never completed. Leaves the file where it was."""
+    place = file.tell()
+    try:
+        file.seek(0)
+        header = file.read(8)
+        size = file.seek(0, os.SEEK_END)
+    finally:
+        file.seek(place)
+    stated = int.from_bytes(header[4:], "little")
+    if header[:4] != b"RIFF" or stated >= _RIFF_UNKNOWN:
+        return 0
+    return max(0, len(header) + stated - size)
 
 
 def open_container(path: Path, file: BinaryIO) -> Any:

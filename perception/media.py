@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from perception.container import (
+    bytes_missing,
     choose_stream,
     nothing_to_decode,
     open_container,
@@ -286,13 +287,13 @@ class Media:
             self._on_notice(
                 f"{what.capitalize()}: {count} left out, the first near {first_s:.1f} s."
             )
-        header_s = self.header_duration_s
-        if at_end and header_s is not None and self._last_end_s < header_s - BROKEN_OFF_S:
-            self._on_notice(
-                f"The file breaks off at {self._last_end_s:.1f} s; its header says that it lasts "
-                f"{header_s:.1f} s."
-            )
+        header_s, promised = self.header_duration_s, ""
+        if header_s is not None and self._last_end_s < header_s - BROKEN_OFF_S:
+            promised = f"lasts {header_s:.1f} s"
+        elif missing := bytes_missing(self._file):
+            promised = f"has {missing} bytes more"
+        end = f"{self._last_end_s:.1f} s"
+        if at_end and promised:
+            self._on_notice(f"The file breaks off at {end}; its header says that it {promised}.")
         elif self._read_error:
-            self._on_notice(
-                f"The file is damaged near {self._last_end_s:.1f} s ({self._read_error})."
-            )
+            self._on_notice(f"The file is damaged near {end} ({self._read_error}).")

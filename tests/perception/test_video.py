@@ -552,6 +552,32 @@ class TestDamage:
         assert f"breaks off at {info.duration_s:.1f} s" in notices[-1]
         assert "12.8 s" in notices[-1]
 
+    @pytest.mark.parametrize(("kept", "missing"), [(0.5, True), (1.0, False)])
+    def test_an_avi_that_is_cut_says_so_by_its_own_size(
+        self, tmp_path: Path, kept: float, missing: bool
+    ) -> None:
+        path = write_clip(tmp_path / "cut.avi", [numbered(n) for n in range(20)], sound=tone(2.0))
+        data = path.read_bytes()
+        path.write_bytes(data[: int(len(data) * kept)])
+        notices: list[str] = []
+        info = video.probe(path)
+        list(video.stream(path, info, [Needs(10)], None, notices.append))
+        end = f"breaks off at {info.duration_s:.1f} s"
+        more = f"that it has {len(data) - path.stat().st_size} bytes more"
+        assert any(end in notice and more in notice for notice in notices) is missing
+        assert info.duration_s < 1.9 or not missing
+
+    def test_a_stream_whose_header_was_never_completed_counts_as_whole(
+        self, tmp_path: Path
+    ) -> None:
+        path = write_clip(tmp_path / "a.wav", sound=tone(1.0), sound_codec="pcm_s16le")
+        data = bytearray(path.read_bytes())
+        data[4:8] = b"\xff" * 4
+        path.write_bytes(data)
+        notices: list[str] = []
+        list(video.stream(path, video.probe(path), [Needs(audio=True)], None, notices.append))
+        assert notices == []
+
     def test_a_whole_file_gives_no_notice(self, clip: Path) -> None:
         notices: list[str] = []
         list(video.stream(clip, video.probe(clip), [Needs(5)], None, notices.append))
