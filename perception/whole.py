@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -30,18 +31,26 @@ _STORAGE_ERRORS = {
 }
 
 
+_TEMPORARY = ".cuelight-"
+
+_STALE_S = 3600.0
+"""A temporary file that was not written to for so long was left by a process that was killed."""
+
+
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """A binary file that replaces ``path`` when the block ends well, and vanishes when it does not.
 
-    It is written beside ``path``, synced and renamed; missing parent folders are made.
+    It is written beside ``path``, synced and renamed; missing parent folders are made. What a
+    killed process left there an hour ago or earlier is removed.
 
     Raises:
         StorageError: the disk is full, read-only, or the place is no folder.
     """
-    temporary = path.with_name(f".cuelight-{secrets.token_hex(8)}")
+    temporary = path.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path.parent)
         with temporary.open("xb") as file:
             yield file
             file.flush()
@@ -59,6 +68,14 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
+
+
+def _sweep(folder: Path) -> None:
+    now = time.time()
+    for left in folder.glob(f"{_TEMPORARY}{'[0-9a-f]' * 16}"):
+        with contextlib.suppress(OSError):
+            if now - left.lstat().st_mtime > _STALE_S:
+                left.unlink()
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -1,5 +1,7 @@
 """Files appear whole or not at all."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,20 @@ def test_a_failure_half_way_keeps_the_old_file(tmp_path: Path) -> None:
         raise ValueError("midway")
     assert path.read_bytes() == b"old"
     assert names(tmp_path) == ["a.bin"]
+
+
+def test_what_a_killed_process_left_goes_an_hour_later_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    left, fresh, other = (
+        tmp_path / name
+        for name in (".cuelight-00112233aabbccdd", ".cuelight-ffffffffffffffff", ".cuelight-notes")
+    )
+    for path, age_s in ((left, 3700), (fresh, 3500), (other, 9999)):
+        path.write_bytes(b"x")
+        os.utime(path, (time.time() - age_s,) * 2)
+    write_whole(tmp_path / "a.bin", b"one")
+    assert names(tmp_path) == sorted([fresh.name, other.name, "a.bin"])
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
