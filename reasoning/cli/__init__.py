@@ -12,10 +12,11 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from perception import plugins
 from perception.errors import CuelightError, UnknownName, UserError
@@ -40,12 +41,10 @@ def _guarded(function: Callable[..., int | None]) -> Callable[..., None]:
 def _exit_code(call: Callable[[], int | None]) -> int:
     try:
         return call() or 0
-    except UserError as mistake:
-        tell(f"Error: {mistake}", err=True)
-        return _USER_MISTAKE
-    except CuelightError as failure:
-        tell(f"Error: {failure}", err=True)
-        return _FAILED
+    except CuelightError as error:
+        for line in (f"Error: {error}", *getattr(error, "__notes__", ())):
+            tell(line, err=True)
+        return _USER_MISTAKE if isinstance(error, UserError) else _FAILED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _FAILED
@@ -58,14 +57,30 @@ def _command(name: str) -> Any:
     module = plugins.load(_FOLDER, name)
     app = typer.Typer(rich_markup_mode="rich", add_completion=False)
     if not hasattr(module, "commands"):
-        app.command(name)(_guarded(module.command))
+        app.command(name, cls=_Command)(_guarded(module.command))
         return typer.main.get_command(app)
     for each, function in module.commands.items():
-        app.command(each)(_guarded(function))
+        app.command(each, cls=_Command)(_guarded(function))
     app.callback(help=module.HELP, no_args_is_help=True)(lambda: None)
     group = typer.main.get_command(app)
     group.name = name
     return group
+
+
+class _Command(TyperCommand):
+    """A subcommand that tells how to give a name which begins with a dash."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, [*args])
+        except Exception as error:
+            dashed = [each for each in args if each.startswith("-") and Path(each).is_file()]
+            if dashed and hasattr(error, "option_name") and hasattr(error, "message"):
+                error.message += (
+                    f". A name that begins with a dash is given after --, "
+                    f"e.g. {ctx.command_path} -- {dashed[0]}"
+                )
+            raise
 
 
 class _Commands(TyperGroup):

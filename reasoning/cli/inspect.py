@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from perception.errors import UnknownName
+from perception.errors import BadInput, UnknownName
 from reasoning.cli import _output as output
 from reasoning.cli._terminal import tell
 
@@ -47,13 +47,15 @@ def command(
 ) -> int:
     """Show what was perceived: a page NAME.html with the video and its cue lanes.
 
-    A video is perceived first; finished tracks come from the cache.
+    A video is perceived first, as --config, --set and --force say; finished tracks come from the
+    cache.
     Exit code 1 when one of its tracks is partial or failed.
     """
     path = Path(source)
     partial = False
     span = output.span_of(start, end)
     if path.suffix.lower() == ".json":
+        _refuse(path, {"--config": config, "--set": set, "--force": force})
         timeline = _read(path, only or (), span)
         stem = out / (path.name.removesuffix(CUES_SUFFIX).removesuffix(".json") or path.name)
         video = _beside(path, timeline)
@@ -75,6 +77,16 @@ def command(
 
         webbrowser.open(page.resolve().as_uri())
     return int(partial)
+
+
+def _refuse(path: Path, given: Mapping[str, Any]) -> None:
+    """Options that say how to perceive are no use for what is perceived already."""
+    for option, value in given.items():
+        if value:
+            raise BadInput(
+                f"{option} says how a video is perceived, and {str(path)!r} holds cues already; "
+                f"leave it out, or give the video."
+            )
 
 
 def _read(path: Path, only: Sequence[str], span: Span | None) -> CueTimeline:
