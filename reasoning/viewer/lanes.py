@@ -26,6 +26,9 @@ __all__ = [
 TOP_ATTRIBUTES = ("top", "top5")
 """Names under which recognizers keep their likeliest labels."""
 
+LEAST_SHOWN = 0.005
+"""The least probability that does not read "0 %"."""
+
 TICK_STEPS_S = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)
 """Distances between ticks that people read at a glance."""
 
@@ -99,17 +102,21 @@ def ticks(extent_s: float, at_most: int) -> tuple[float, ...]:
 
 
 def alternatives(attributes: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
-    """(label, probability) of the likeliest labels, the likeliest first; empty where none are kept.
+    """(label, probability) of what else it may be, the likeliest first; empty where none are kept.
 
-    Each item may be ``[label, probability]`` or ``{"label": …, "probability": …}``; others, which
-    another recognizer may have written, are passed over.
+    The label that was chosen (``label``) is no alternative, nor is one of less than
+    ``LEAST_SHOWN``. Each item may be ``[label, probability]`` or ``{"label": …, "probability":
+    …}``; others, which another recognizer may have written, are passed over.
     """
     found = []
+    chosen = attributes.get("label")
     top = next((attributes[name] for name in TOP_ATTRIBUTES if name in attributes), ())
     for item in top if isinstance(top, list | tuple) else ():
         if isinstance(item, Mapping):
             item = (item.get("label", item.get("text")), item.get("probability"))
-        if isinstance(item, list | tuple) and len(item) == 2 and _is_probability(item[1]):
+        if not (isinstance(item, list | tuple) and len(item) == 2 and _is_probability(item[1])):
+            continue
+        if item[0] != chosen and item[1] >= LEAST_SHOWN:
             found.append((visible(str(item[0])), float(item[1])))
     return tuple(sorted(found, key=lambda pair: -pair[1]))
 

@@ -32,6 +32,26 @@
     playhead.style.left = `${strip.offsetLeft + (strip.offsetWidth * time) / data.extent_s}px`;
     find("now").textContent = clock(time);
   };
+  // A label that would leave the axis stands left of its tick; where labels would touch, only
+  // every second, third … is shown.
+  const label = () => {
+    const room = find("axis").querySelector(".strip").clientWidth;
+    const marks = [...document.querySelectorAll(".tick")];
+    marks.forEach((tick) => tick.classList.remove("end", "bare"));
+    const boxes = marks.map((tick) => {
+      const isEnd = tick.offsetLeft + tick.offsetWidth > room;
+      const left = tick.offsetLeft - (isEnd ? tick.offsetWidth : 0);
+      return { isEnd, left, right: left + tick.offsetWidth + 4 };
+    });
+    const touch = (step) => boxes.some((box, place) =>
+      place % step === 0 && place >= step && box.left < boxes[place - step].right);
+    let step = 1;
+    while (touch(step)) step += 1;
+    marks.forEach((tick, place) => {
+      tick.classList.toggle("end", boxes[place].isEnd);
+      tick.classList.toggle("bare", place % step !== 0);
+    });
+  };
   if (player) {
     const follow = () => {
       time = Math.max(0, player.currentTime - data.start_s);
@@ -70,11 +90,13 @@
     card.append(list);
     card.hidden = false;
     const box = at.getBoundingClientRect();
-    const left = Math.min(Math.max(8, box.left), innerWidth - card.offsetWidth - 8);
+    const { clientWidth, clientHeight } = document.documentElement;
+    const within = (place, size, room) => Math.max(8, Math.min(place, room - size - 8));
     const below = box.bottom + 8;
     const above = box.top - card.offsetHeight - 8;
-    card.style.left = `${left}px`;
-    card.style.top = `${below + card.offsetHeight < innerHeight || above < 0 ? below : above}px`;
+    const top = below + card.offsetHeight + 8 <= clientHeight || above < 8 ? below : above;
+    card.style.left = `${within(box.left, card.offsetWidth, clientWidth)}px`;
+    card.style.top = `${within(top, card.offsetHeight, clientHeight)}px`;
     light([number], true);
   };
   const hide = () => {
@@ -137,6 +159,7 @@
     zoom = Math.max(1, Math.min(next, 256));
     canvas.style.setProperty("--zoom", zoom);
     draw();
+    label();
     const scroll = find("scroll");
     scroll.scrollLeft = playhead.offsetLeft - scroll.clientWidth / 2;
   };
@@ -156,9 +179,10 @@
       seek(time + kinds[event.key]);
     }
   });
-  addEventListener("resize", draw);
+  addEventListener("resize", () => { draw(); label(); });
   addEventListener("beforeprint", () => {
     document.querySelectorAll("details").forEach((each) => { each.open = true; });
   });
   draw();
+  label();
 })();

@@ -24,9 +24,10 @@ from fusion.question import Question
 from fusion.quoting import visible
 from fusion.render import clock, span_words
 from fusion.selection import CuePrompt
-from perception.cue import Cue, CueTimeline
+from perception.cue import Cue, CueTimeline, Source
 from perception.whole import write_whole
 from reasoning.answer import Answer, Failure
+from reasoning.viewer.given import State, prompt_lines, read_ids, states
 from reasoning.viewer.lanes import (
     TOP_ATTRIBUTES,
     Lane,
@@ -38,6 +39,7 @@ from reasoning.viewer.lanes import (
     state_words,
     ticks,
 )
+from reasoning.viewer.origins import checkpoints, origins
 
 __all__ = ["page", "video_url", "write_page"]
 
@@ -45,6 +47,8 @@ _HERE = Path(__file__).parent
 _TICKS = 11
 _SHOWN_ELSEWHERE = {"person", *TOP_ATTRIBUTES}
 _MAX_ATTRIBUTE_CHARS = 200
+_CHIPS = 12
+"""Cues of the prompt that are listed beside the answer before the rest is folded away."""
 _COLOURED = {"action", "screen_text", "speech"}
 
 
@@ -66,7 +70,8 @@ def page(
         answer: what the model said.
     """
     style, script = _asset("page.css"), _asset("page.js")
-    view = _view(timeline, prompt)
+    read = read_ids(prompt, answer)
+    view = _view(timeline, states(prompt, read))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return _template().render(
         timeline=timeline,
@@ -77,7 +82,10 @@ def page(
         failed=isinstance(answer, Failure),
         cues=view["cues"],
         lanes=view["lanes"],
-        lines=_prompt_lines(prompt, {cue["id"]: number for number, cue in enumerate(view["cues"])}),
+        chips=_CHIPS,
+        is_read_known=read is not None,
+        origins=[origins(track) for track in timeline.tracks],
+        lines=prompt_lines(prompt, {cue["id"]: cue["number"] for cue in view["cues"]}, read),
         ticks=[
             {"at": _percent(time_s, view["extent_s"]), "words": clock(time_s, time_s % 1 != 0)}
             for time_s in ticks(view["extent_s"], _TICKS)
@@ -162,10 +170,9 @@ def _percent(time_s: float, extent_s: float) -> str:
     return f"{100 * time_s / extent_s:.4f}"
 
 
-def _view(timeline: CueTimeline, prompt: CuePrompt | None) -> dict[str, Any]:
+def _view(timeline: CueTimeline, states: dict[str, State]) -> dict[str, Any]:
     """Lanes with their rows of cue numbers, and the cues, numbered in the order of the lanes."""
     length_s = extent_s(timeline)
-    states = _states(prompt)
     cues: list[dict[str, Any]] = []
     strips = []
     for lane in lanes(timeline):
@@ -189,28 +196,14 @@ def _view(timeline: CueTimeline, prompt: CuePrompt | None) -> dict[str, Any]:
     return {"extent_s": length_s, "cues": cues, "lanes": strips}
 
 
-def _states(prompt: CuePrompt | None) -> dict[str, tuple[str, str]]:
-    """By cue id: ``kept``, ``merged`` or ``dropped``, and what there is to say about it."""
-    if prompt is None:
-        return {}
-    states = {}
-    for item in prompt.selection.kept:
-        states[item.cue.id] = ("kept", "in the prompt")
-        for id in item.merged_ids:
-            states[id] = ("merged", f"in the prompt as part of {visible(item.cue.id)}")
-    for dropped in prompt.selection.dropped:
-        states[dropped.cue.id] = ("dropped", visible(dropped.reason))
-    return states
-
-
 def _hue(kind: str) -> str:
     return kind if kind in _COLOURED else "other"
 
 
 def _cue(
-    number: int, cue: Cue, lane: Lane, states: dict[str, tuple[str, str]], length_s: float
+    number: int, cue: Cue, lane: Lane, states: dict[str, State], length_s: float
 ) -> dict[str, Any]:
-    state, why = states.get(cue.id, ("", ""))
+    state = states.get(cue.id, State())
     source = lane.track.source
     return {
         "number": number,
@@ -233,10 +226,10 @@ def _cue(
         "details": [
             *_attributes(cue),
             ["recognizer", f"{source.name} {source.version}".strip()],
-            *_checkpoint(source.checkpoint_sha256),
+            *_checkpoint(source),
         ],
-        "state": state,
-        "why": why,
+        "state": state.name,
+        "why": state.why,
     }
 
 
@@ -250,23 +243,9 @@ def _attributes(cue: Cue) -> Iterator[list[str]]:
             yield [kind_words(name), text]
 
 
-def _checkpoint(sha256: str) -> Iterator[list[str]]:
-    if sha256:
-        yield ["checkpoint", " + ".join(each[:12] for each in sha256.split("+"))]
-
-
-def _prompt_lines(prompt: CuePrompt | None, numbers: dict[str, int]) -> list[dict[str, Any]]:
-    """The block line by line, with the numbers of the cues that each speaks of."""
-    if prompt is None or not prompt.text:
-        return []
-    cues: dict[int, list[int]] = {}
-    for line, id in prompt.lines:
-        if id in numbers:
-            cues.setdefault(line, []).append(numbers[id])
-    return [
-        {"text": text, "cues": cues.get(line, [])}
-        for line, text in enumerate(prompt.text.split("\n"))
-    ]
+def _checkpoint(source: Source) -> Iterator[list[str]]:
+    if source.checkpoint_sha256:
+        yield ["checkpoint", " + ".join(each.text for each in checkpoints(source))]
 
 
 def _request(answer: Answer | Failure | None) -> str:

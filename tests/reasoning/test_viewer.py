@@ -19,7 +19,9 @@ from fusion.question import Question
 from fusion.selection import CuePrompt, Selection
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, Status, VideoInfo
 from reasoning.answer import Answer, Failure, FailureKind, OptionScore
+from reasoning.ask import Asked
 from reasoning.cli import main
+from reasoning.videollm import Request
 from reasoning.viewer.lanes import alternatives, extent_s, lanes, ticks
 from reasoning.viewer.page import page, video_url, write_page
 from reasoning.viewer.terminal import drawing
@@ -28,7 +30,9 @@ EVIL = '</script><script>alert("x")</script><img src=x onerror=alert(1)> \u202e\
 SHOWN = '</script><script>alert("x")</script><img src=x onerror=alert(1)> [31m'
 
 
-def action(number: int, start_s: float, end_s: float, words: str, confidence: float, person: int):
+def action(
+    number: int, start_s: float, end_s: float, words: str, confidence: float, person: int
+) -> Cue:
     text = f"person {person}, upper left, {words}"
     attributes = {"person": person, "where": "upper left", "top": [["wave", 0.9], ["clap", 0.05]]}
     return Cue(f"action-{number}", Span(start_s, end_s), text, confidence, attributes)
@@ -178,6 +182,8 @@ def test_the_axis_reaches_the_last_cue_and_is_never_empty() -> None:
         ({"top5": [{"label": "wave", "probability": 0.9}]}, (("wave", 0.9),)),
         ({"top": ["wave", ["clap"], ["jump", "much"], None]}, ()),
         ({"top": "wave"}, ()),
+        ({"label": "wave", "top": [["wave", 0.9], ["clap", 0.1]]}, (("clap", 0.1),)),
+        ({"top": [["clap", 0.005], ["jump", 0.0049], ["sit", 0]]}, (("clap", 0.005),)),
         ({"top": [["wave", 1.5], ["clap", -1], ["jump", 10**400], ["sit", True]]}, ()),
         ({}, ()),
     ],
@@ -188,7 +194,7 @@ def test_alternatives(attributes: dict[str, Any], found: tuple[tuple[str, float]
 
 def test_spans_lie_where_their_times_are() -> None:
     wave = spans(full())["action-1"]
-    assert wave["style"] == "left:6.2500%;width:25.0000%;--weight:0.96"
+    assert wave["style"] == "left:min(6.2500%,100% - 5px);width:25.0000%;--weight:0.96"
     assert wave["aria-label"] == "person 1, upper left, waves, 0:00.5-0:02.5, 96 %"
 
 
@@ -254,26 +260,124 @@ def test_the_prompt_is_there_to_the_letter_and_linked() -> None:
     assert linked == {lines[number]: [id] for number, id in PROMPT.lines}
 
 
-def test_the_answer_and_what_it_rests_on() -> None:
-    ((_, panel),) = full().all("section", **{"class": "answer"})
+def answer_panel(**changes: Any) -> str:
+    ((_, panel),) = full(**changes).all("section", **{"class": "answer"})
+    return panel
+
+
+def scored(*ids: str) -> Answer:
+    """An answer by a model that says it read the lines of these cues only."""
+    block = PROMPT.text.split("\n")
+    read = [block[line] for line, id in PROMPT.lines if id in ids]
+    return replace(ANSWER, request={"scored_prompt": "\n".join(["Answer!", *read, "Question: ?"])})
+
+
+def chips(parsed: Parsed) -> list[str]:
+    return [text for _, text in parsed.all("button", **{"class": "chip"})]
+
+
+def test_the_answer_and_what_the_model_was_given() -> None:
+    panel = answer_panel()
     assert "What does <he> do?" in panel
     assert "Waves ✓ 75 % Sings 25 %" in panel
-    assert "did not see the picture" in panel
-    assert "The model was given 3 cues; 1 left out." in panel
+    assert "was given the cues below and did not see the picture" in panel
+    assert "What the model was given The model was given 3 cues; 1 left out." in panel
     assert "0:00.5-0:02.5 person 1, upper left, waves" in panel
+    assert "read" not in panel
+
+
+def test_a_model_that_tells_what_it_read_is_believed_to_have_read_no_more() -> None:
+    parsed = full(answer=scored("action-1"))
+    ((_, panel),) = parsed.all("section", **{"class": "answer"})
+    read, unread = panel.split("In the prompt, but not read for this answer")
+    assert "It read the cues below and did not see the picture." in read
+    assert "What the model read The model read 1 of the 3 cues in the prompt; 1 left out." in read
+    assert "person 1, upper left, waves" in read
+    assert "person 1, upper left, jumps" in unread
+    assert "waves" not in unread
+    ((_, sign), (_, jumps)) = parsed.all("span", **{"class": "unread"})
+    assert "jumps" in jumps
+    assert "screen text" in sign
+
+
+@pytest.mark.parametrize("ids", [(), ("action-3",), ("action-1", "screen_text-1")])
+def test_the_page_and_the_answer_agree_on_the_cues_that_were_read(ids: tuple[str, ...]) -> None:
+    answer = scored(*ids)
+    cues = full(answer=answer).data()["cues"]
+    rests_on = Asked(QUESTION, PROMPT, Request(()), answer).rests_on
+    assert {cue["id"] for cue in cues if cue["state"] == "kept"} == {
+        item.cue.id for item in rests_on
+    }
+    assert {item.cue.id for item in rests_on} == set(ids)
 
 
 def test_a_model_that_sees_the_video_is_not_called_blind() -> None:
-    ((_, panel),) = full(answer=replace(ANSWER, sees_video=True)).all(
-        "section", **{"class": "answer"}
-    )
-    assert "did not see the picture" not in panel
+    for prompt in (PROMPT, CuePrompt("", Selection()), None):
+        panel = answer_panel(answer=replace(ANSWER, sees_video=True), prompt=prompt)
+        assert "did not see the picture" not in panel
+        assert "guess" not in panel
 
 
-def test_an_answer_without_cues_rests_on_none() -> None:
-    ((_, panel),) = full(prompt=CuePrompt("", Selection())).all("section", **{"class": "answer"})
-    assert "saw neither the picture nor any cue" in panel
+def test_an_answer_without_picture_and_cues_is_called_a_guess() -> None:
+    guess = "This is the model's guess. It rests on nothing that was seen or heard"
+    panel = answer_panel(prompt=CuePrompt("", Selection()))
+    assert guess in panel
     assert "The model was given no cues." in panel
+    assert "What it rests on" not in panel
+    dropped = answer_panel(prompt=CuePrompt("", Selection((), PROMPT.selection.dropped)))
+    assert guess in dropped
+    assert "No cue was good enough: the model was given none." in dropped
+    assert guess in answer_panel(answer=scored())
+    assert guess not in answer_panel()
+
+
+def test_what_the_model_was_given_is_not_made_up_where_the_page_does_not_know() -> None:
+    panel = answer_panel(prompt=None)
+    assert "It did not see the picture." in panel
+    assert "cue" not in panel
+
+
+def test_a_failure_tells_what_the_prompt_held_not_what_was_read() -> None:
+    failure = Failure(FailureKind.UNAVAILABLE, "No server.", "m", request=scored().request)
+    panel = answer_panel(answer=failure)
+    assert "The prompt held 3 cues; 1 left out." in panel
+    assert "read" not in panel
+
+
+def test_a_long_list_of_cues_beside_the_answer_is_folded_not_cut() -> None:
+    cues = tuple(Cue(f"s{n}", Span(n, n + 1), f"word {n}", 0.9) for n in range(15))
+    track = CueTrack("speech", "speech", Source("speech"), cues)
+    timeline = replace(TIMELINE, video=replace(TIMELINE.video, duration_s=20.0), tracks=(track,))
+    prompt = fuse(timeline, QUESTION)
+    parsed = Parsed(page(timeline, question=QUESTION, prompt=prompt, answer=ANSWER))
+    ((_, folded),) = parsed.all("details", **{"class": "more"})
+    assert folded.startswith("3 more 0:12.0-0:13.0 word 12")
+    assert [text.split(" ", 1)[1] for text in chips(parsed)] == [f"word {n}" for n in range(15)]
+    assert full().all("details", **{"class": "more"}) == []
+
+
+def test_settings_are_lines_and_checksums_are_short() -> None:
+    settings = {
+        "mirror": False,
+        "language": "",
+        "limit": None,
+        "tracker": {"max_gap_s": 1.0, "<b>": {"on": True, "none": {}}},
+        "labels": ["wave", "clap"],
+        "weights": "12" * 32,
+    }
+    source = Source("action", "1", "c0ffee" * 10 + "0000+" + "beef" * 16, settings)
+    track = replace(TIMELINE.tracks[0], source=source)
+    parsed = Parsed(page(replace(TIMELINE, tracks=(track,))))
+    ((_, lines),) = parsed.all("ul", **{"class": "settings"})
+    assert lines == (
+        "mirror: false language: (empty) limit: none tracker.max_gap_s: 1.0 "
+        "tracker.<b>.on: true tracker.<b>.none: (empty) labels: wave, clap weights: 121212121212"
+    )
+    assert [(a["title"], text) for a, text in parsed.all("code")] == [
+        ("c0ffee" * 10 + "0000", "c0ffeec0ffee"),
+        ("beef" * 16, "beefbeefbeef"),
+        ("12" * 32, "121212121212"),
+    ]
 
 
 @pytest.mark.parametrize(

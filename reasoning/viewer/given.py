@@ -1,0 +1,73 @@
+"""What a model was given of a timeline, and what of it the model says that it read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fusion.quoting import visible
+from fusion.selection import CuePrompt
+from reasoning.answer import Answer, Failure
+
+__all__ = ["State", "prompt_lines", "read_ids", "states"]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What became of a cue.
+
+    Args:
+        name: ``"kept"``, ``"unread"``, ``"merged"``, ``"dropped"``, or empty without a prompt.
+        why: what there is to say about it.
+    """
+
+    name: str = ""
+    why: str = ""
+
+
+def read_ids(prompt: CuePrompt | None, reply: Answer | Failure | None) -> frozenset[str] | None:
+    """Ids of the cues of ``prompt`` whose lines the model read, which it tells by the text that it
+    scored options with (``scored_prompt``); None where it does not tell, or gave no answer."""
+    if prompt is None or not isinstance(reply, Answer):
+        return None
+    scored = reply.request.get("scored_prompt")
+    if scored is None:
+        return None
+    read, block = set(str(scored).split("\n")), prompt.text.split("\n")
+    return frozenset(id for line, id in prompt.lines if block[line] in read)
+
+
+def states(prompt: CuePrompt | None, read: frozenset[str] | None) -> dict[str, State]:
+    """By cue id; ``unread`` are cues of the prompt that the model says it did not read."""
+    if prompt is None:
+        return {}
+    found = {}
+    for item in prompt.selection.kept:
+        unread = read is not None and item.cue.id not in read
+        kept = State("unread", "in the prompt, but the model did not read it for this answer")
+        found[item.cue.id] = kept if unread else State("kept", "in the prompt")
+        for id in item.merged_ids:
+            found[id] = State("merged", f"in the prompt as part of {visible(item.cue.id)}")
+    for dropped in prompt.selection.dropped:
+        found[dropped.cue.id] = State("dropped", visible(dropped.reason))
+    return found
+
+
+def prompt_lines(
+    prompt: CuePrompt | None, numbers: dict[str, int], read: frozenset[str] | None
+) -> list[dict[str, Any]]:
+    """The block line by line, with the numbers of the cues that each speaks of."""
+    if prompt is None or not prompt.text:
+        return []
+    ids: dict[int, list[str]] = {}
+    for line, id in prompt.lines:
+        if id in numbers:
+            ids.setdefault(line, []).append(id)
+    return [
+        {
+            "text": text,
+            "cues": [numbers[id] for id in ids.get(line, ())],
+            "unread": read is not None and line in ids and read.isdisjoint(ids[line]),
+        }
+        for line, text in enumerate(prompt.text.split("\n"))
+    ]
