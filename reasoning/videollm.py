@@ -6,6 +6,7 @@ The same request gives the same answer cold, warm and in any order.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -42,9 +43,12 @@ class FrameSampling:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Words of the prompt."""
+    """Words of the prompt. Halves of surrogate pairs, which no model reads, become U+FFFD."""
 
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", _readable(self.text))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +67,7 @@ class Request:
 
     Args:
         parts: in the order in which the model reads them.
-        options: choices to decide between; empty for a free answer.
+        options: choices to decide between, mended as ``Text``; empty for a free answer.
         prior_parts: the same prompt without the cues and the frames, by which a model that scores
             options by likelihood corrects for options that are common anyway; may be empty.
         max_new_tokens: limit of the free answer (128 in MimeQA's Appendix C.2).
@@ -78,9 +82,16 @@ class Request:
     temperature: float = 0.0
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", tuple(map(_readable, self.options)))
+
     def prompt(self) -> str:
         """The words of all parts, as they are stored with the answer."""
         return _words(self.parts)
+
+
+def _readable(text: str) -> str:
+    return re.sub(r"[\ud800-\udfff]", "\ufffd", text)
 
 
 def _words(parts: Sequence[Part]) -> str:

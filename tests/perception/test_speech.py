@@ -210,11 +210,11 @@ def test_the_fast_preset_hears_the_line_too() -> None:
 
 @pytest.mark.weights
 def test_a_loop_ends_with_as_many_tokens_as_speech_of_that_length_can_have() -> None:
-    stutter = np.tile(spoken_line()[8000:14000], 6).astype(np.float32)
+    stutter = np.tile(spoken_line()[8000:12000], 6).astype(np.float32)
     transcript = RECOGNIZER.transcriber().transcribe(stutter, "en")
     characters = sum(len(word.text) for part in transcript.segments for word in part.words)
-    assert len(stutter) / RATE == 2.25
-    assert 50 < characters < 500
+    assert len(stutter) / RATE == 1.5
+    assert characters < 300
 
 
 def test_a_language_that_no_model_knows_is_told_when_the_options_are_built() -> None:

@@ -225,6 +225,15 @@ def test_a_reply_that_drips_in_does_not_hold_a_try_beyond_its_time() -> None:
     assert again.text == "A rope."
 
 
+def test_what_is_no_character_goes_out_as_one_that_stands_for_it() -> None:
+    with serving(says("A")) as served:
+        asked = Request((Text("which \ud800?"),), ("a\udcff", "b"))
+        reply = model_at(served.url).answer(asked)
+    assert isinstance(reply, Answer)
+    assert reply.text == "a\ufffd"
+    assert served.bodies[0]["messages"][0]["content"][0]["text"] == "which \ufffd?"
+
+
 def test_nobody_listening_is_a_failure() -> None:
     with serving(says("x")) as served:
         pass
