@@ -69,18 +69,22 @@ class LlamaServer:
         threads: of llama.cpp. One is best beside busy neighbours: two fell from 50 tokens a
             second to 1, spinning. No more than the machine has cores are used.
 
+    Attributes:
+        context_tokens: the same, but no more than the model was trained on.
+
     Raises:
         ModelUnavailable: no GGUF file, or one that llama.cpp cannot load; or this machine's
             loopback interface is down.
     """
 
     def __init__(self, model: Path, context_tokens: int, threads: int = 1) -> None:
-        self.context_tokens = context_tokens
         self._lock = threading.Lock()
         self._key = secrets.token_hex(16)
         self._server: Any = _start(model, context_tokens, threads, self._key)
         self._address = urlsplit(self._server.listening_address).netloc
         self.complete([0], max_tokens=1)  # a server closed before its loop runs never returns
+        running = self._request("/props")["default_generation_settings"]
+        self.context_tokens = min(context_tokens, int(running["n_ctx"]))
 
     def tokenize(self, text: str, *, is_template: bool = False) -> list[int]:
         """Token ids. Only a template's own text may hold special tokens (``<|im_end|>``); in any
@@ -168,14 +172,15 @@ class LlamaServer:
         with self._lock:
             return self._request(path, body)
 
-    def _request(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _request(self, path: str, body: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         """One call on a connection of its own: the server drops those that idle for 5 s."""
+        method, content = ("GET", None) if body is None else ("POST", json.dumps(body))
         if self._server is None:
             raise ModelUnavailable("The model was closed before it was asked.")
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
         connection = http.client.HTTPConnection(self._address, timeout=_TIMEOUT_S)
         try:
-            connection.request("POST", path, json.dumps(body), headers)
+            connection.request(method, path, content, headers)
             response = connection.getresponse()
             reply: Mapping[str, Any] = json.loads(response.read())
         except (OSError, http.client.HTTPException, ValueError) as error:

@@ -51,7 +51,8 @@ class Options:
 
     Args:
         model: a name in the manifest of checkpoints, or the path of a GGUF file of a chat model.
-        context_tokens: prompt and answer together; a longer prompt is *too long*.
+        context_tokens: prompt and answer together, as far as the model was trained for so many; a
+            longer prompt is *too long*.
         threads: of llama.cpp; no more than the machine has cores are used.
     """
 
@@ -126,7 +127,9 @@ class Embedded:
     def _speak(self, server: LlamaServer, request: Request) -> Answer | Failure:
         prompt = server.chat(_words(request.parts))
         sent = record(request, prompt_tokens=len(prompt))
-        if failure := self._too_long(len(prompt), request.max_new_tokens, sent):
+        if failure := self._too_long(
+            server.context_tokens, len(prompt), request.max_new_tokens, sent
+        ):
             return failure
         said = server.complete(prompt, request.max_new_tokens, request.temperature, request.seed)
         text = said.text.strip()
@@ -146,7 +149,9 @@ class Embedded:
         prompt = [*server.chat(given), *opening]
         options = [server.tokenize(f" {option.strip()}") for option in request.options]
         sent = record(request, scored_prompt=given, opening=_OPENING, prompt_tokens=len(prompt))
-        if failure := self._too_long(len(prompt), max(map(len, options)), sent):
+        if failure := self._too_long(
+            server.context_tokens, len(prompt), max(map(len, options)), sent
+        ):
             return failure
         likelihoods = [sum(each) for each in server.log_likelihoods(prompt, options)]
         priors = [0.0] * len(options)
@@ -171,12 +176,15 @@ class Embedded:
             usage={"prompt_tokens": len(prompt)},
         )
 
-    def _too_long(self, prompt: int, new: int, sent: dict[str, object]) -> Failure | None:
-        if prompt + new <= self.options.context_tokens:
+    def _too_long(
+        self, context: int, prompt: int, new: int, sent: dict[str, object]
+    ) -> Failure | None:
+        if prompt + new <= context:
             return None
+        whose = "context_tokens" if context == self.options.context_tokens else "the model's"
         reason = (
             f"The prompt has {prompt} tokens and the answer may have {new}; the context holds "
-            f"{self.options.context_tokens} (context_tokens)."
+            f"{context} ({whose})."
         )
         return Failure(FailureKind.TOO_LONG, reason, self._revision, request=sent)
 

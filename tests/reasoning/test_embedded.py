@@ -101,14 +101,8 @@ def test_more_threads_than_the_machine_has_cores_give_the_same() -> None:
 
 
 @pytest.mark.weights
-def test_half_a_character_in_a_question_is_read_as_a_question_mark(model: Embedded) -> None:
-    broken, mended = (
-        model.answer(request(f"Who jumps{mark}", "person 1", "person 2"))
-        for mark in ("\ud800", "?")
-    )
-    assert isinstance(broken, Answer)
-    assert isinstance(mended, Answer)
-    assert broken.option_scores == mended.option_scores
+def test_half_a_character_is_read_as_a_question_mark(server: LlamaServer) -> None:
+    assert server.tokenize("Who jumps\ud800") == server.tokenize("Who jumps?")
 
 
 def test_a_file_that_is_not_there_is_a_mistake_of_the_user(tmp_path: Path) -> None:
@@ -195,6 +189,16 @@ def test_a_prompt_that_does_not_fit_tells_the_limit(model: Embedded) -> None:
     assert isinstance(reply, Failure)
     assert "512" in reply.reason
     assert "context_tokens" in reply.reason
+
+
+@pytest.mark.weights
+def test_no_context_is_longer_than_the_model_was_trained_for() -> None:
+    model = Embedded(Options(context_tokens=16_384))
+    reply = model.answer(request("Why?", cues="walks and " * 5000))
+    model.close()
+    assert isinstance(reply, Failure)
+    assert reply.kind is FailureKind.TOO_LONG
+    assert "the context holds 8192 (the model's)" in reply.reason
 
 
 @pytest.mark.weights
