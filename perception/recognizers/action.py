@@ -153,7 +153,7 @@ class ActionSession:
             found += self._cues(person, alone=len(people) == 1)
         found.sort(key=lambda cue: (cue.span, cue.attributes["person"]))
         cues = tuple(_numbered(cue, i) for i, cue in enumerate(found, start=1))
-        status, notes = _status(self._video, people)
+        status, notes = _status(self._video, people, cues)
         track = CueTrack(KIND, KIND, self._recognizer.source, cues, status=status, notes=notes)
         return Recognition(track, pose_traces(KIND, people))
 
@@ -215,12 +215,18 @@ def _period_s(times_s: npt.NDArray[np.float64], rate_hz: float) -> float:
     return statistics.median(np.diff(times_s).tolist()) if len(times_s) > 1 else 1 / rate_hz
 
 
-def _status(video: VideoInfo, people: Sequence[PersonTrack]) -> tuple[Status, tuple[str, ...]]:
+def _status(
+    video: VideoInfo, people: Sequence[PersonTrack], cues: Sequence[Cue]
+) -> tuple[Status, tuple[str, ...]]:
     if not video.has_video:
         return Status.NO_SIGNAL, ("There is no video stream.",)
     if not people:
-        return Status.NO_SIGNAL, ("No person was seen.",)
-    return Status.COMPLETE, ()
+        return Status.NO_SIGNAL, ("No person was recognised.",)
+    acting = {cue.attributes["person"] for cue in cues}
+    idle = [f"person {person.id}" for person in people if person.id not in acting]
+    if not idle:
+        return Status.COMPLETE, ()
+    return Status.COMPLETE, (f"No known action was recognised for {', '.join(idle)}.",)
 
 
 def _where(person: PersonTrack, span: Span, video: VideoInfo) -> str:

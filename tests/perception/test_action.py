@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from perception.cue import Cue, Source, Span, Status, VideoInfo
+from perception.cue import Cue, CueTrack, Source, Span, Status, VideoInfo
 from perception.errors import BadInput
 from perception.recognizer import Frame
 from perception.recognizers.action import ActionRecognizer, Options
@@ -178,12 +178,12 @@ def swing(time_s: float) -> float:
     return float(20 * np.sin(2 * np.pi * time_s))
 
 
-def recognise(
+def track_of(
     script: Callable[[float], Sequence[PersonPose]],
     seconds: float = 6.0,
     options: Options | None = None,
     classifier: ScriptedClassifier | None = None,
-) -> tuple[tuple[Cue, ...], Status]:
+) -> CueTrack:
     recognizer = ActionRecognizer(
         options or Options(), ScriptedEstimator(script), classifier or ScriptedClassifier()
     )
@@ -191,7 +191,16 @@ def recognise(
     picture = np.zeros((4, 4, 3), np.uint8)
     for i in range(round(seconds * 15)):
         session.feed([Frame(i / 15, picture)])
-    track = session.finish().track
+    return session.finish().track
+
+
+def recognise(
+    script: Callable[[float], Sequence[PersonPose]],
+    seconds: float = 6.0,
+    options: Options | None = None,
+    classifier: ScriptedClassifier | None = None,
+) -> tuple[tuple[Cue, ...], Status]:
+    track = track_of(script, seconds, options, classifier)
     return track.cues, track.status
 
 
@@ -267,6 +276,14 @@ def test_nobody_is_no_signal() -> None:
     cues, status = recognise(lambda t: [])
     assert cues == ()
     assert status is Status.NO_SIGNAL
+
+
+def test_people_of_whom_nothing_known_is_seen_are_told() -> None:
+    def script(t: float) -> list[PersonPose]:
+        return [body(60, 10, +5, swing(t)), body(200, 10, +5)]
+
+    assert track_of(script).notes == ("No known action was recognised for person 2.",)
+    assert track_of(lambda t: [body(60, 10, +5, swing(t))]).notes == ()
 
 
 def test_the_source_pins_labels_and_settings() -> None:
