@@ -29,6 +29,9 @@ SHAPE = HeatmapShape(frames=20, size=40, sigma=0.6, padding=0.25)
 SYNTHETIC = {"jumping jack": 34, "jump": 32, "walk": 36, "run": 30}
 """Clips that each synthetic source counts for when it is drawn."""
 
+FILM = 2.0
+"""JHMDB's clips count twice: they alone were filmed, not recorded in front of a Kinect."""
+
 TRAINING_CAMERAS = {"widest": 100.0, "behind": 0.2}
 
 _NOISE = np.ones(17, np.float32)
@@ -222,7 +225,8 @@ class Examples:
             cells.setdefault((clip.label, clip.source, clip.raw), []).append(clip)
         self._cells = list(cells.values())
         self._kinds = list(SYNTHETIC)
-        counts = np.array([len(c) for c in self._cells] + list(SYNTHETIC.values()), dtype=float)
+        counts = [len(c) * (FILM if c[0].source == "jhm" else 1) for c in self._cells]
+        counts = np.array(counts + list(SYNTHETIC.values()), dtype=float)
         self._chances = counts**power / (counts**power).sum()
         self._people = [c for c in part.actions if c.source in ("utd", "msr", "utk")]
         self._nothing = Nothing(part)

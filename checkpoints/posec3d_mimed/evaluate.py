@@ -58,9 +58,9 @@ def _arguments() -> argparse.Namespace:
 def calibrate(args: argparse.Namespace, network: Network, labels: Labels, part: Part) -> None:
     """Fit the bias of "none" and the temperature.
 
-    The bias is the least at which at most `MOST_FALSE` of the still windows, half of them frozen
-    and half idle, become cues at 0.6. For each bias the temperature has the least negative log
-    likelihood over actions, whole and cut, clean and noisy, and every kind of "none" of training.
+    The bias is the least at which at most `MOST_FALSE` of the frozen and of the idle windows become
+    cues at 0.6. For each bias the temperature has the least negative log likelihood over actions,
+    whole and cut, clean and noisy, and every kind of "none" of training.
     """
     rng = np.random.default_rng(args.seed)
     clips = with_jacks(part, args.seed)
@@ -82,7 +82,7 @@ def calibrate(args: argparse.Namespace, network: Network, labels: Labels, part: 
             ((p.argmax(axis=1) != labels.none) & (p.max(axis=1) >= 0.6)).mean() for p in chances
         ]
         print(f"bias {bias} temperature {temperature} frozen {rates[0]:.4f} idle {rates[1]:.4f}")
-        if np.mean(rates) <= MOST_FALSE:
+        if max(rates) <= MOST_FALSE:
             break
     before = labels.probabilities(logits, 1.0, 0.0)
     labels.keep(temperature, float(bias))

@@ -79,13 +79,16 @@ def frozen(
 
 
 def idle(points: Floats, rng: Rng) -> Floats:
-    """A slow change between two similar poses, once or there and back."""
+    """A slow change between two similar poses, once or there and back.
+
+    Not for poses of a periodic action: between two of those lies a step, or a wave.
+    """
     size = body_size(points)
     first = int(rng.integers(len(points)))
     second = first
     for _ in range(6):
         other = int(rng.integers(len(points)))
-        if 0.02 * size < np.linalg.norm(points[other] - points[first], axis=-1).max() < 0.2 * size:
+        if 0.02 * size < np.linalg.norm(points[other] - points[first], axis=-1).max() < 0.12 * size:
             second = other
             break
     t = np.linspace(0, 1, FRAMES).reshape(-1, 1, 1)
@@ -121,7 +124,7 @@ def fidget(points: Floats, rng: Rng) -> Floats:
 def shrunk(points: Floats, rng: Rng) -> Floats:
     """An action's motion made so small that it is only a stir."""
     middle = points[[int(rng.integers(len(points)))]]
-    stir = middle + rng.uniform(0.03, 0.15) * (points - middle)
+    stir = middle + rng.uniform(0.03, 0.1) * (points - middle)
     return np.asarray(
         stir + rng.normal(0, rng.uniform(0, 0.008) * body_size(stir), stir.shape), dtype=np.float32
     )
@@ -210,8 +213,7 @@ class Nothing:
     def __init__(self, part: Part) -> None:
         self._gaps, self._whole_gaps = part.gaps, part.whole_gaps
         self._all = part.actions
-        never_idle = {INDEX["pull-up"], INDEX["jump"]}
-        self._idle = [c for c in part.actions if c.label not in never_idle]
+        self._idle = [c for c in part.actions if c.label not in PERIODIC | {INDEX["jump"]}]
         self._solid = [c for c in part.actions if c.points.shape[2] == 3]
         once = [c for c in part.actions if c.label not in PERIODIC]
         self._cut = [c for c in once if c.source in ("utd", "msr")]

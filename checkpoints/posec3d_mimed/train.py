@@ -59,6 +59,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--start", type=Path, help="checkpoint.pth whose average to begin with")
     parser.add_argument("--resume", action="store_true", help="continue from OUT/checkpoint.pth")
     return parser.parse_args()
 
@@ -153,6 +154,8 @@ class Run:
         self.net = PoseC3D(len(CLASSES), dropout=args.dropout).to(
             memory_format=torch.channels_last_3d
         )
+        if args.start:
+            self.net.load_state_dict(torch.load(args.start, weights_only=True)["average"])
         self.average = Average(self.net)
         matrices = [p for p in self.net.parameters() if p.ndim > 1]
         vectors = [p for p in self.net.parameters() if p.ndim <= 1]

@@ -22,7 +22,13 @@ from perception.skeleton import posec3d
 from perception.skeleton.people import PeopleTracker, PersonTrack, TrackerOptions
 from perception.skeleton.pose import MAX_SIDE_PX, RATE_HZ, PoseEstimator
 from perception.skeleton.posec3d import ActionClassifier
-from perception.skeleton.windows import clip_between, joint_travel, segments, window_spans
+from perception.skeleton.windows import (
+    clip_between,
+    joint_travel,
+    segments,
+    smoothed,
+    window_spans,
+)
 from perception.traces import pose_traces
 
 __all__ = ["ActionRecognizer", "Options", "build"]
@@ -180,7 +186,7 @@ class ActionSession:
         return cues
 
     def _posteriors(self, person: PersonTrack) -> tuple[list[Span], npt.NDArray[np.float32]]:
-        """The windows in which the person is seen, and the labels' probabilities in each."""
+        """The windows in which the person is seen, and the labels' smoothed probabilities."""
         options, classifier = self._recognizer.options, self._recognizer.classifier
         end_s = float(person.times_s[-1]) + _period_s(person.times_s, options.rate_hz)
         end_s = min(end_s, max(self._video.duration_s, float(person.times_s[-1])))
@@ -200,7 +206,8 @@ class ActionSession:
                 rows.append(np.eye(len(classifier.labels.names), dtype=np.float32)[none])
             else:
                 rows.append(classifier.classify(keypoints, scores))
-        return spans, np.array(rows, dtype=np.float32).reshape(len(spans), -1)
+        posteriors = np.array(rows, dtype=np.float32).reshape(len(spans), -1)
+        return spans, smoothed(spans, posteriors)
 
 
 def _numbered(cue: Cue, number: int) -> Cue:

@@ -1,7 +1,8 @@
 """Windows over one person's poses, and what their posteriors say about when an action was done.
 
 A classifier looks at a window of fixed length; an action starts and ends anywhere. So windows
-overlap, neighbours with the same label are merged, and where the label changes the boundary is put
+overlap, each is averaged with those that share most of its time, neighbours with the same label are
+merged, and where the label changes the boundary is put
 at the instant at which the posteriors of the two labels, drawn as straight lines between the
 windows' centres, cross.
 """
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from perception.cue import Span
 
-__all__ = ["Segment", "clip_between", "joint_travel", "segments", "window_spans"]
+__all__ = ["Segment", "clip_between", "joint_travel", "segments", "smoothed", "window_spans"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -100,6 +101,30 @@ def joint_travel(keypoints: Floats, scores: Floats, rate_hz: float) -> float:
     smooth = (sums[width:] - sums[:-width]) / width
     travel = np.ptp(smooth, axis=0).max(axis=1)
     return float(np.sort(travel)[-2] / max(size, 1e-6))
+
+
+def smoothed(spans: Sequence[Span], posteriors: Floats) -> Floats:
+    """Average each window with those that share more than half of its time.
+
+    Two looks at nearly the same poses that disagree are both less sure; one odd window among
+    others is outvoted. Weights fall from 1 to 0 with the distance of the centres, over half a
+    window; windows that do not overlap stay as they are.
+
+    Args:
+        spans: of the windows, in order of time.
+        posteriors: [windows, labels].
+
+    Returns:
+        float32 [windows, labels], rows still summing to 1.
+    """
+    if not len(spans):
+        return posteriors
+    centres = np.array([(s.start_s + s.end_s) / 2 for s in spans])
+    reach = np.array([max(s.duration_s, 1e-9) / 2 for s in spans])
+    apart = np.abs(centres[:, None] - centres[None, :]) / reach[:, None]
+    weights = np.maximum(0, 1 - apart)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return np.asarray(weights @ posteriors, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)

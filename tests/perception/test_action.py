@@ -14,7 +14,13 @@ from perception.recognizer import Frame
 from perception.recognizers.action import ActionRecognizer, Options
 from perception.skeleton.pose import PersonPose
 from perception.skeleton.posec3d import ActionLabels
-from perception.skeleton.windows import clip_between, joint_travel, segments, window_spans
+from perception.skeleton.windows import (
+    clip_between,
+    joint_travel,
+    segments,
+    smoothed,
+    window_spans,
+)
 
 Floats = npt.NDArray[np.float32]
 
@@ -121,6 +127,19 @@ def test_segments_of_separate_windows_keep_to_their_windows() -> None:
     spans = [Span(0, 10), Span(10, 20)]
     found = segments(spans, np.array([[0.99, 0.01], [0.4, 0.6]], np.float32))
     assert [s.span for s in found] == [Span(0, 10), Span(10, 20)]
+
+
+def test_a_window_is_averaged_with_those_that_share_most_of_its_time() -> None:
+    spans = window_spans(0, 3.5, 2, 0.5)  # centres 1, 1.5, 2, 2.5
+    odd = np.array([[1, 0], [0, 1], [1, 0], [1, 0]], np.float32)
+    # neighbours half a second away weigh 1/2, those a second away nothing
+    expected = [[1 / 1.5, 0.5 / 1.5], [0.5, 0.5], [1.5 / 2, 0.5 / 2], [1, 0]]
+    assert smoothed(spans, odd) == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_windows_that_do_not_overlap_are_not_averaged() -> None:
+    posteriors = np.array([[1, 0], [0, 1]], np.float32)
+    assert np.array_equal(smoothed([Span(0, 10), Span(10, 20)], posteriors), posteriors)
 
 
 def test_no_window_no_segment() -> None:
