@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -71,8 +72,8 @@ def machine() -> str:
 def measured(clip: Path, only: tuple[str, ...]) -> dict[str, Any]:
     """Perceive ``clip`` in a fresh process; seconds, ratio and peak resident memory."""
     context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
-        return pool.apply(_perceive, (clip, only))
+    with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:
+        return pool.submit(_perceive, clip, only).result()
 
 
 def _perceive(clip: Path, only: tuple[str, ...]) -> dict[str, Any]:
