@@ -230,16 +230,26 @@ def _tell(result: Asked, perception: Perception, files: list[Path], quiet: bool)
         return
     if result.cues.text:
         tell(f"\n{result.cues.text}")
+        _tell_what_was_read(result)
     left_out = len(result.cues.selection.dropped)
     if left_out:
         cues = "1 cue was" if left_out == 1 else f"{left_out} cues were"
         tell(f"({cues} left out; the page says why.)")
     for track in perception.timeline.tracks:
-        if track.status is not Status.COMPLETE:
-            tell(f"{track.kind}: {track.status.replace('_', ' ')}. {' '.join(track.notes)}")
+        state = "" if track.status is Status.COMPLETE else f"{track.status.replace('_', ' ')}. "
+        if state or track.notes:
+            tell(f"{track.kind}: {state}{' '.join(track.notes)}")
     for notice in perception.notices:
         tell(notice)
     tell(f"\nWrote {', '.join(map(str, files))}")
+
+
+def _tell_what_was_read(result: Asked) -> None:
+    """Where a model read only some lines of the block: which."""
+    read = result.rests_on
+    if len(read) < len(result.cues.selection.kept):
+        words = "; ".join(item.cue.text for item in read) or "none"
+        tell(f"(Of these it read, for its choice: {words}.)")
 
 
 def _tell_reply(result: Asked, quiet: bool) -> None:
@@ -257,7 +267,7 @@ def _blind(result: Asked, model: str) -> str:
     """What an answer is worth whose model saw no pictures."""
     if not result.cues.text:
         return f"\n{model} saw no pictures and was given no cues: this is a guess."
-    return f"\n{model} is a text model: it read the cues below and saw no pictures."
+    return f"\n{model} is a text model: it was given the cues below and saw no pictures."
 
 
 def _quoted(text: str) -> str:
