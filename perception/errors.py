@@ -63,13 +63,14 @@ class UnknownName(UserError):
 
 
 class MissingExtra(UserError):
-    """An optional package is not installed."""
+    """An optional package is not installed; ``then`` is a second command that its extra needs."""
 
-    def __init__(self, package: str, extra: str, purpose: str) -> None:
+    def __init__(self, package: str, extra: str, purpose: str, then: str = "") -> None:
         self.package, self.extra = package, extra
+        second = f" && {then}" if then else ""
         super().__init__(
             f"{purpose} needs the package {package}, which is not installed. "
-            f"Install it with: pip install 'cuelight[{extra}]'"
+            f"Install it with: pip install 'cuelight[{extra}]'{second}"
         )
 
 
