@@ -7,18 +7,19 @@ distribution adds a plug-in by an entry point in the group ``cuelight.<room>.<fo
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.util
 import pkgutil
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from perception.errors import CuelightError, UnknownName
 
-__all__ = ["Plugin", "load", "names", "take"]
+__all__ = ["Plugin", "build", "load", "names", "options_of", "take"]
 
 _SINGULAR = re.compile("ies$")
 
@@ -75,3 +76,23 @@ def take(folder: str, name: str) -> Plugin:
         return Plugin(name, module.Options, module.build)
     except AttributeError as missing:
         raise CuelightError(f"The plug-in {module.__name__} is incomplete: {missing}.") from missing
+
+
+def options_of(folder: str) -> Any:
+    """A field of an ``Options`` that holds those of ``folder``'s plug-ins: name -> ``Options``.
+
+    It is empty by default. In a config it is a section with one section for each plug-in, which is
+    checked as the plug-in's ``Options`` say.
+    """
+    return dataclasses.field(default_factory=dict, metadata={"plugins": folder})
+
+
+def build(folder: str, name: str, options: Mapping[str, Any]) -> Any:
+    """What plug-in ``name`` builds from its options in ``options``, else from its defaults.
+
+    Raises:
+        UnknownName: no such plug-in; lists what exists.
+    """
+    plugin = take(folder, name)
+    chosen = options.get(name)
+    return plugin.build(plugin.Options() if chosen is None else chosen)

@@ -173,23 +173,36 @@ def _plugins(folder: str, raw: Any, where: str) -> dict[str, Any]:
 
 
 def _typed(cls: type[T], raw: Any, where: str) -> T:
-    """``raw`` as the frozen dataclass ``cls``; nested dataclasses likewise."""
+    """``raw`` as the frozen dataclass ``cls``; nested dataclasses and plug-ins likewise."""
     from pydantic import TypeAdapter, ValidationError
 
-    section = _mapping(raw, where)
+    section = dict(_mapping(raw, where))
+    nested = {
+        key: _plugins(folder, section.pop(key), f"{where}.{key}")
+        for key, folder in _folders(cls).items()
+        if key in section
+    }
     _check_keys(cls, section, where)
     try:
         text = json.dumps(section)
     except TypeError as error:
         raise BadInput(f"{where} holds a value that is no plain YAML: {error}.") from None
     try:
-        return TypeAdapter(cls).validate_json(text, strict=True)
+        options: Any = TypeAdapter(cls).validate_json(text, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join([where, *map(str, first["loc"])])
         shown = repr(first["input"])
         shown = shown if len(shown) <= _SHOWN_CHARS else f"{shown[:_SHOWN_CHARS]}…"
         raise BadInput(f"{key}: {first['msg']}, not {shown}.") from None
+    typed: T = dataclasses.replace(options, **nested)
+    return typed
+
+
+def _folders(cls: Any) -> dict[str, str]:
+    """The fields that hold options of plug-ins, with the folders of those."""
+    fields = dataclasses.fields(cls)
+    return {each.name: each.metadata["plugins"] for each in fields if "plugins" in each.metadata}
 
 
 def _check_keys(cls: Any, section: Mapping[str, Any], where: str) -> None:

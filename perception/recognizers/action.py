@@ -7,7 +7,7 @@ window is classified, and neighbouring windows with one label become one cue.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -33,6 +33,8 @@ from perception.traces import pose_traces
 
 __all__ = ["ActionRecognizer", "Options", "build"]
 
+POSE_ESTIMATORS = "perception.skeleton.pose_estimators"
+
 KIND = "action"
 VERSION = "1"
 
@@ -55,6 +57,7 @@ class Options:
         mirror: also classify the mirror image and average: twice the time for the classifier.
         top: so many labels with their probabilities are kept in a cue's attributes.
         pose_estimator: a name in ``perception.skeleton.pose_estimators``.
+        pose_estimators: name -> its ``Options``; the defaults of one that is not named.
         tracker: how people are followed.
     """
 
@@ -67,6 +70,7 @@ class Options:
     mirror: bool = False
     top: int = 5
     pose_estimator: str = "blazepose"
+    pose_estimators: Mapping[str, Any] = plugins.options_of(POSE_ESTIMATORS)
     tracker: TrackerOptions = field(default_factory=TrackerOptions)
 
     def __post_init__(self) -> None:
@@ -93,11 +97,10 @@ def build(options: Options) -> ActionRecognizer:
 
     Raises:
         UnknownName: there is no such pose estimator.
+        UserError: what the pose estimator says of its options.
     """
-    plugin = plugins.take("perception.skeleton.pose_estimators", options.pose_estimator)
-    return ActionRecognizer(
-        options, plugin.build(plugin.Options()), posec3d.embedded(mirror=options.mirror)
-    )
+    estimator = plugins.build(POSE_ESTIMATORS, options.pose_estimator, options.pose_estimators)
+    return ActionRecognizer(options, estimator, posec3d.embedded(mirror=options.mirror))
 
 
 class ActionRecognizer:
@@ -123,7 +126,11 @@ class ActionRecognizer:
     @property
     def source(self) -> Source:
         """Pins the checkpoints, the labels with their temperature, and the settings."""
-        settings = {**asdict(self.options), "labels": self.classifier.labels.digest}
+        settings = {
+            **asdict(self.options),
+            "pose_estimators": {self.options.pose_estimator: dict(self.estimator.settings)},
+            "labels": self.classifier.labels.digest,
+        }
         return Source(
             name=KIND,
             version=VERSION,

@@ -10,7 +10,7 @@ picture, x to the right and y down. An estimator is a plug-in file of ``pose_est
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -127,6 +127,11 @@ class PoseEstimator(Protocol):
     @property
     def checkpoints(self) -> tuple[str, ...]:
         """Names of its weights in the manifest, in the order in which they run."""
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """What decides its poses beside those weights: its options, and the sha256 of files of the
+        user's own. Plain JSON values, known without loading a model."""
 
     def estimate(self, frame: Frame) -> Sequence[PersonPose]:
         """Everybody in one picture by itself; empty when there is nobody.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -158,6 +159,7 @@ class ScriptedEstimator:
     """Returns the poses of a script, whatever the picture shows."""
 
     checkpoints = ()
+    settings: Mapping[str, object] = MappingProxyType({})
 
     def __init__(self, script: Callable[[float], Sequence[PersonPose]]) -> None:
         self._script = script

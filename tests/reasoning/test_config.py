@@ -9,16 +9,28 @@ from typing import Any
 import pytest
 import yaml
 
+from perception import plugins
 from perception.errors import BadInput, UnknownName, UserError
+from perception.perceive import build_recognizers
 from perception.shipped import shipped
 from reasoning.config import Config, load, parse
 
 DEFAULT = shipped("configs") / "default.yaml"
 
 
+def folders(options: Any) -> dict[str, str]:
+    """The fields that hold options of other plug-ins, with the folder of those."""
+    fields = dataclasses.fields(options)
+    return {each.name: each.metadata["plugins"] for each in fields if "plugins" in each.metadata}
+
+
 def test_the_default_file_says_what_the_code_has() -> None:
     config, empty = load(DEFAULT), parse("")
-    assert dataclasses.replace(config, videollms=empty.videollms) == empty
+    for name, options in config.recognizers.items():
+        chosen = {field: {} for field in folders(options)}
+        assert dataclasses.replace(options, **chosen) == empty.recognizers[name]
+    same = {"videollms": empty.videollms, "recognizers": empty.recognizers}
+    assert dataclasses.replace(config, **same) == empty
     for options in config.videollms.values():
         assert options == type(options)()
 
@@ -27,8 +39,15 @@ def documented(options: Any) -> Any:
     """The names of all fields, nested, as a YAML that documents them would hold them."""
     if not dataclasses.is_dataclass(options):
         return None
+    held = {each.name: getattr(options, each.name) for each in dataclasses.fields(options)}
+    for field, folder in folders(options).items():
+        held[field] = {name: plugins.take(folder, name).Options() for name in plugins.names(folder)}
+        assert held[field] == getattr(options, field), f"{field} differ from their defaults"
     return {
-        each.name: documented(getattr(options, each.name)) for each in dataclasses.fields(options)
+        name: {key: documented(inner) for key, inner in value.items()}
+        if name in folders(options)
+        else documented(value)
+        for name, value in held.items()
     }
 
 
@@ -58,6 +77,23 @@ def test_a_value_of_a_plugin_is_set_by_its_path() -> None:
     assert config.fusion.thresholds["speech"] == load(DEFAULT).fusion.thresholds["speech"]
 
 
+def test_options_of_a_pose_estimator_reach_it() -> None:
+    config = load(DEFAULT, ["recognizers.action.pose_estimators.blazepose.max_people=2"])
+    options = config.recognizers["action"]
+    assert options.pose_estimators["blazepose"].max_people == 2
+    (recognizer,) = build_recognizers({"action": options})
+    assert recognizer.source.settings["pose_estimators"]["blazepose"]["max_people"] == 2
+
+
+def test_what_an_unused_pose_estimator_is_told_changes_no_track() -> None:
+    def source(*overrides: str) -> Any:
+        chosen = {"action": parse("recognizers: {action: {}}", overrides).recognizers["action"]}
+        return build_recognizers(chosen)[0].source
+
+    assert source() == source("recognizers.action.pose_estimators.blazepose.max_people=6")
+    assert source() != source("recognizers.action.pose_estimators.blazepose.max_people=5")
+
+
 def test_an_override_of_one_recognizer_keeps_the_others() -> None:
     config = parse("fusion: {budget_tokens: 500}", ["recognizers.action.window_s=2.5"])
     assert list(config.recognizers) == ["action", "screen_text", "speech"]
@@ -83,6 +119,22 @@ def test_only_the_recognizers_that_are_named_run() -> None:
         ("recognizers: {action: {window_s: '5'}}", "recognizers.action.window_s: "),
         ("recognizers: {action: {mirror: 1}}", "recognizers.action.mirror: "),
         ("recognizers: {action: 5}", "recognizers.action must be a mapping"),
+        (
+            "recognizers: {action: {pose_estimators: {blazpose: {}}}}",
+            "pose estimator 'blazpose'. Did you mean 'blazepose'?",
+        ),
+        (
+            "recognizers: {action: {pose_estimators: {blazepose: {max_peple: 2}}}}",
+            "key in recognizers.action.pose_estimators.blazepose 'max_peple'. Did you mean",
+        ),
+        (
+            "recognizers: {action: {pose_estimators: {blazepose: {max_people: two}}}}",
+            "recognizers.action.pose_estimators.blazepose.max_people: ",
+        ),
+        (
+            "recognizers: {action: {pose_estimators: blazepose}}",
+            "recognizers.action.pose_estimators must be a mapping",
+        ),
         ("recognizers: [action]", "recognizers must be a mapping"),
         ("videollm: embeded", "VideoLLM family 'embeded'. Did you mean 'embedded'?"),
         ("videollm: [embedded]", "VideoLLM family"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +40,11 @@ class BlazePose:
 
     def __init__(self, options: Options) -> None:
         self.options = options
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """Its options."""
+        return asdict(self.options)
 
     @cached_property
     def detector(self) -> Detector:
