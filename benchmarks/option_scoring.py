@@ -20,6 +20,7 @@ import yaml
 
 from fusion.fuse import fuse
 from fusion.question import Question
+from fusion.selection import CuePrompt, Selection
 from perception import weights
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, VideoInfo
 from reasoning import prompt
@@ -79,7 +80,8 @@ def timeline_of(name: str, cues: Sequence[Sequence[Any]]) -> CueTimeline:
 def likelihoods(server: LlamaServer, question: Question, block: str) -> list[list[float]]:
     """For each option, ln p of each of its tokens."""
     bare = Question(question.text)
-    words = "\n\n".join(part.text for part in prompt.build(bare, block) if isinstance(part, Text))
+    parts = prompt.build(bare, CuePrompt(block, Selection()))
+    words = "\n\n".join(part.text for part in parts if isinstance(part, Text))
     asked = [*server.chat(words), *server.tokenize(OPENING)]
     return server.log_likelihoods(
         asked, [server.tokenize(f" {option}") for option in question.options]

@@ -41,6 +41,7 @@ class Answer:
         option_scores: in the options' order, where the model scores by likelihood.
         request: what went out, as JSON: frame times, prompt text, settings, token count.
         usage: counts and costs as the model reports them, e.g. ``{"prompt_tokens": 812}``.
+        complete: False when the limit of new tokens cut the answer off.
     """
 
     text: str
@@ -50,6 +51,7 @@ class Answer:
     option_scores: tuple[OptionScore, ...] = ()
     request: Mapping[str, Any] = field(default_factory=dict)
     usage: Mapping[str, Any] = field(default_factory=dict)
+    complete: bool = True
 
 
 class FailureKind(StrEnum):

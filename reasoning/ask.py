@@ -1,4 +1,5 @@
-"""One question to one model: the prompt is built, sent, and comes back with what it rests on."""
+"""One question to one model: the prompt is built, counted, sent, and comes back with what it rests
+on."""
 
 from __future__ import annotations
 
@@ -7,18 +8,48 @@ from dataclasses import dataclass
 
 from fusion.question import Question
 from fusion.selection import CuePrompt, KeptCue, Selection
-from perception.errors import BadInput
+from perception.errors import BadInput, WeightsError
 from perception.recognizer import Frame
 from reasoning import prompt
-from reasoning.answer import Answer, Failure
+from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.egress import Egress
-from reasoning.prompt import Wording
-from reasoning.videollm import Request, VideoLLM
+from reasoning.outgoing import frame_times, record
+from reasoning.prompt import CuePlacement, Wording
+from reasoning.videollm import Request, TokenCount, VideoLLM
 
-__all__ = ["Asked", "Confirm", "ask", "request_for"]
+__all__ = ["AnswerOptions", "Asked", "Confirm", "ask", "fitted", "request_for"]
+
+MAX_TEMPERATURE = 2.0
+"""What OpenAI's chat completions take."""
+
+MAX_SEED = 2**32
+"""llama.cpp's seeds have 32 bits."""
 
 Confirm = Callable[[Egress], bool]
 """Asked before anything is sent to another machine; False stops the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """How a model is asked, whichever it is."""
+
+    max_new_tokens: int = 128
+    """Limit of a free answer (MimeQA, Appendix C.2)."""
+    temperature: float = 0.0
+    """0 = greedy."""
+    seed: int = 0
+    """For sampling, where the temperature is above 0."""
+    cue_placement: CuePlacement = CuePlacement.BEFORE_QUESTION
+    """Where the cue block stands."""
+
+    def __post_init__(self) -> None:
+        if self.max_new_tokens < 1 or not 0 <= self.temperature <= MAX_TEMPERATURE:
+            raise BadInput(
+                f"An answer has at least one token and a temperature from 0 to "
+                f"{MAX_TEMPERATURE:g}, not {self.max_new_tokens} and {self.temperature:g}."
+            )
+        if not 0 <= self.seed < MAX_SEED:
+            raise BadInput(f"A seed is a number from 0 to {MAX_SEED - 1}, not {self.seed}.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,14 +97,12 @@ def ask(
     model: VideoLLM,
     frames: Sequence[Frame] = (),
     duration_s: float = 0.0,
+    options: AnswerOptions | None = None,
     *,
-    max_new_tokens: int = 128,
-    temperature: float = 0.0,
-    seed: int = 0,
     wording: Wording | None = None,
     confirm: Confirm | None = None,
 ) -> Asked:
-    """Ask ``model`` about a video.
+    """Ask ``model`` about a video. A prompt that cannot fit is *too long* and calls nothing.
 
     Args:
         question: with or without options.
@@ -81,7 +110,7 @@ def ask(
         model: built by a family's ``build``.
         frames: sampled as ``model.sampling`` says; left out for a model without pixels.
         duration_s: of the video.
-        max_new_tokens, temperature, seed: of a free answer.
+        options: limits, and where the cues stand; None = the defaults.
         wording: None = by what the model gets.
         confirm: asked before anything leaves this machine. Without it nothing does.
 
@@ -90,17 +119,9 @@ def ask(
         UserError: a mistake that the model's family names, e.g. a missing key or extra.
     """
     cues = cues or CuePrompt("", Selection())
-    request = request_for(
-        question,
-        cues,
-        model,
-        frames,
-        duration_s,
-        max_new_tokens=max_new_tokens,
-        temperature=temperature,
-        seed=seed,
-        wording=wording,
-    )
+    request = request_for(question, cues, model, frames, duration_s, options, wording=wording)
+    if (count := _overrun(model, request)) is not None:
+        return Asked(question, cues, request, _too_long(model, request, count))
     sent = model.egress(request)
     if sent is not None and (confirm is None or not confirm(sent)):
         raise BadInput(f"{sent.sentence()} Nothing was sent; agree to it first (--yes).")
@@ -109,24 +130,86 @@ def ask(
 
 def request_for(
     question: Question,
-    cues: CuePrompt,
+    cues: CuePrompt | None,
     model: VideoLLM,
     frames: Sequence[Frame] = (),
     duration_s: float = 0.0,
+    options: AnswerOptions | None = None,
     *,
-    max_new_tokens: int = 128,
-    temperature: float = 0.0,
-    seed: int = 0,
     wording: Wording | None = None,
 ) -> Request:
     """What ``ask`` would send; nothing is sent. Arguments as there."""
+    options = options or AnswerOptions()
     if model.sampling is None:
         frames = ()
+    if wording is None and frames and model.native_video:
+        wording = Wording.VIDEO
+    parts = prompt.build(question, cues, frames, duration_s, wording, options.cue_placement)
     return Request(
-        parts=prompt.build(question, cues.text, frames, duration_s, wording),
+        parts=parts,
         options=question.options,
         prior_parts=prompt.build(question, wording=Wording.CUES),
-        max_new_tokens=max_new_tokens,
-        temperature=temperature,
-        seed=seed,
+        max_new_tokens=options.max_new_tokens,
+        temperature=options.temperature,
+        seed=options.seed,
     )
+
+
+def fitted(
+    fuse_within: Callable[[int], CuePrompt],
+    question: Question,
+    model: VideoLLM,
+    frames: Sequence[Frame] = (),
+    duration_s: float = 0.0,
+    options: AnswerOptions | None = None,
+    *,
+    budget_tokens: int,
+    wording: Wording | None = None,
+) -> CuePrompt:
+    """The cues that fit beside the frames, the question and the answer in the model's context.
+
+    The block is counted in its place in the whole prompt, so that what its placement costs (the
+    chat template's marks around a video that is cut in pieces) is paid for too.
+
+    Args:
+        fuse_within: fusion with a budget in tokens; what it trims is in ``dropped``.
+        budget_tokens: the most that the block may take where there is room.
+        question, model, frames, duration_s, options, wording: as for ``ask``.
+    """
+    room = model.context_tokens
+    budget = budget_tokens
+    while True:
+        cues = fuse_within(budget)
+        if room is None or not cues.text:
+            return cues
+        request = request_for(question, cues, model, frames, duration_s, options, wording=wording)
+        over = model.count(request).tokens + request.max_new_tokens - room
+        if over <= 0:
+            return cues
+        budget = max(0, min(budget, model.count_tokens(cues.text)) - over)
+
+
+def _overrun(model: VideoLLM, request: Request) -> TokenCount | None:
+    """The count of a prompt that leaves no room for the answer. None when it fits, or when the
+    model does not load, which its answer will say."""
+    try:
+        room = model.context_tokens
+        if room is None:
+            return None
+        count = model.count(request)
+    except WeightsError:
+        return None
+    return count if count.tokens + request.max_new_tokens > room else None
+
+
+def _too_long(model: VideoLLM, request: Request, count: TokenCount) -> Failure:
+    frames = len(frame_times(request))
+    about = "about " if count.estimated else ""
+    fewer = f"fewer than {frames} frames (max_frames), smaller ones, " if frames else ""
+    reason = (
+        f"The prompt has {about}{count.tokens} tokens and the answer may have "
+        f"{request.max_new_tokens}; the context of {model.name} holds {model.context_tokens}. "
+        f"Nothing was sent. Take {fewer}a smaller fusion.budget_tokens, or a shorter part of the "
+        f"video (--from, --to)."
+    )
+    return Failure(FailureKind.TOO_LONG, reason, model.name, request=record(request, count))

@@ -20,40 +20,14 @@ from perception.perceive import DEFAULT_RECOGNIZERS
 from perception.shipped import shipped
 from perception.text_file import read_text
 from reasoning import plain_yaml
+from reasoning.ask import AnswerOptions
 from reasoning.videollm import VideoLLM
 
-__all__ = ["AnswerOptions", "Config", "build_videollm", "load", "parse"]
+__all__ = ["Config", "build_videollm", "load", "parse"]
 
 T = TypeVar("T")
 
 _SHOWN_CHARS = 100
-
-MAX_TEMPERATURE = 2.0
-"""What OpenAI's chat completions take."""
-
-MAX_SEED = 2**32
-"""llama.cpp's seeds have 32 bits."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerOptions:
-    """How a model is asked, whichever it is."""
-
-    max_new_tokens: int = 128
-    """Limit of a free answer (MimeQA, Appendix C.2)."""
-    temperature: float = 0.0
-    """0 = greedy."""
-    seed: int = 0
-    """For sampling, where the temperature is above 0."""
-
-    def __post_init__(self) -> None:
-        if self.max_new_tokens < 1 or not 0 <= self.temperature <= MAX_TEMPERATURE:
-            raise BadInput(
-                f"An answer has at least one token and a temperature from 0 to "
-                f"{MAX_TEMPERATURE:g}, not {self.max_new_tokens} and {self.temperature:g}."
-            )
-        if not 0 <= self.seed < MAX_SEED:
-            raise BadInput(f"A seed is a number from 0 to {MAX_SEED - 1}, not {self.seed}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,20 @@ import ipaddress
 from typing import Any
 from urllib.parse import urlsplit
 
-from reasoning.videollm import Frames, Request, Text
+from reasoning.videollm import Frames, Request, Text, TokenCount
 
 __all__ = ["frame_times", "is_loopback", "record"]
 
 
-def record(request: Request, **settings: Any) -> dict[str, Any]:
+def record(request: Request, count: TokenCount | None = None, **settings: Any) -> dict[str, Any]:
     """The request as JSON values, pictures as their times; ``settings`` are the family's own.
 
     Each part is ``{"text": …}`` or ``{"frame_times_s": […]}``, in the order of the prompt.
+    ``count`` becomes ``prompt_tokens`` and ``prompt_tokens_estimated``.
     """
+    counted: dict[str, Any] = {}
+    if count is not None:
+        counted = {"prompt_tokens": count.tokens, "prompt_tokens_estimated": count.estimated}
     return {
         "parts": [
             {"text": part.text}
@@ -27,6 +31,7 @@ def record(request: Request, **settings: Any) -> dict[str, Any]:
         "max_new_tokens": request.max_new_tokens,
         "temperature": request.temperature,
         "seed": request.seed,
+        **counted,
         **settings,
     }
 

@@ -1,4 +1,4 @@
-"""MimeQA's prompts (its Appendix C.5), with the cue block before the question.
+"""MimeQA's prompts (its Appendix C.5), with the cue block where the condition says.
 
 A prompt is parts in order: instruction, frames, cue block, question. The templates are the
 paper's, word for word; a third wording, ours, tells a model without pixels what it really gets.
@@ -6,15 +6,26 @@ paper's, word for word; a third wording, ours, tells a model without pixels what
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import bisect
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from fusion.question import Question
+from fusion.selection import CuePrompt
 from perception.cue import Span
+from perception.errors import BadInput
 from perception.recognizer import Frame
 from reasoning.videollm import Frames, Part, Text
 
-__all__ = ["Wording", "build", "clock", "letter", "question_words", "without_options"]
+__all__ = [
+    "CuePlacement",
+    "Wording",
+    "build",
+    "clock",
+    "letter",
+    "question_words",
+    "without_options",
+]
 
 
 class Wording(StrEnum):
@@ -26,6 +37,18 @@ class Wording(StrEnum):
     """For models that are handed sampled frames (GPT-4o, LLaVA-Video)."""
     CUES = "cues"
     """For models that see no pixels."""
+
+
+class CuePlacement(StrEnum):
+    """Where the cue block stands in the prompt."""
+
+    BEFORE_QUESTION = "before_question"
+    """Behind the frames: the default."""
+    BEFORE_VIDEO = "before_video"
+    """Between the instruction and the frames."""
+    INTERLEAVED = "interleaved"
+    """Its heading before the frames, and each cue before the first frame that is shown when the
+    cue begins or later."""
 
 
 _OPENING = (
@@ -61,19 +84,24 @@ _SECONDS_PER_MINUTE = 60
 
 def build(
     question: Question,
-    cues: str = "",
+    cues: CuePrompt | None = None,
     frames: Sequence[Frame] = (),
     duration_s: float = 0.0,
     wording: Wording | None = None,
+    placement: CuePlacement = CuePlacement.BEFORE_QUESTION,
 ) -> tuple[Part, ...]:
     """The parts of the prompt, in order.
 
     Args:
         question: its options are lettered, its span becomes "From timestamp … to …, ".
-        cues: the cue block; empty = without cues.
+        cues: the cue block; None or an empty one = without cues.
         frames: what the model will see, in order of time.
         duration_s: of the video, for ``Wording.FRAMES``.
         wording: None = ``FRAMES`` with frames, ``CUES`` without.
+        placement: of the cue block; without frames all placements are one.
+
+    Raises:
+        BadInput: the block is grouped by kind and shall be interleaved.
     """
     if wording is None:
         wording = Wording.FRAMES if frames else Wording.CUES
@@ -84,13 +112,56 @@ def build(
             num_frames=len(frames),
             frame_time=", ".join(clock(frame.time_s) for frame in frames),
         )
-    parts: list[Part] = [Text(instruction)]
-    if frames:
-        parts.append(Frames(tuple(frames)))
-    if cues:
-        parts.append(Text(cues))
-    parts.append(Text(question_words(question)))
-    return tuple(parts)
+    return (
+        Text(instruction),
+        *_shown(cues, tuple(frames), placement),
+        Text(question_words(question)),
+    )
+
+
+def _shown(
+    cues: CuePrompt | None, frames: tuple[Frame, ...], placement: CuePlacement
+) -> Iterator[Part]:
+    """The frames and the cue block."""
+    video: tuple[Part, ...] = (Frames(frames),) if frames else ()
+    if cues is None or not cues.text:
+        yield from video
+    elif placement is CuePlacement.INTERLEAVED and frames:
+        yield from _interleaved(cues, frames)
+    elif placement is CuePlacement.BEFORE_VIDEO:
+        yield from (Text(cues.text), *video)
+    else:
+        yield from (*video, Text(cues.text))
+
+
+def _interleaved(cues: CuePrompt, frames: tuple[Frame, ...]) -> Iterator[Part]:
+    """The heading, then frames and cues in order of time; frames between two cues stay together."""
+    starts = {item.cue.id: item.cue.span.start_s for item in cues.selection.kept}
+    begins: dict[int, float] = {}
+    for line, id in cues.lines:
+        if id in starts:
+            begins[line] = min(starts[id], begins.get(line, starts[id]))
+    words = cues.text.split("\n")
+    first, last = min(begins, default=len(words)), max(begins, default=len(words))
+    if any(line not in begins for line in range(first, last)):
+        raise BadInput(
+            "Cues that are grouped by kind cannot be interleaved with the frames; set "
+            "fusion.render.order to time, or answer.cue_placement to before_question."
+        )
+    before: dict[int, list[str]] = {}
+    times_s = [frame.time_s for frame in frames]
+    for line, start_s in sorted(begins.items(), key=lambda item: (item[1], item[0])):
+        before.setdefault(bisect.bisect_left(times_s, start_s), []).append(words[line])
+    if first:
+        yield Text("\n".join(words[:first]))
+    edges = sorted({0, *before, len(frames)})
+    for start, end in zip(edges, [*edges[1:], len(frames)], strict=True):
+        if start in before:
+            yield Text("\n".join(before[start]))
+        if start < end:
+            yield Frames(frames[start:end])
+    if last + 1 < len(words):
+        yield Text("\n".join(words[last + 1 :]))
 
 
 def question_words(question: Question) -> str:

@@ -17,9 +17,10 @@ def frame_times_s(part: Span, sampling: FrameSampling) -> tuple[float, ...]:
 
     MimeQA's Appendix C.2: "1 frame per second up to a maximum of 64 frames, in which case the
     frames are uniformly sampled". A part shorter than one interval has one instant, its start.
+    Evenly spread instants are the middles of ``max_frames`` equal pieces.
     """
     count = max(1, int(part.duration_s * sampling.rate_hz + 1e-6))
-    if count <= sampling.max_frames:
+    if count <= sampling.max_frames and not sampling.uniform:
         return tuple(part.start_s + i / sampling.rate_hz for i in range(count))
     step_s = part.duration_s / sampling.max_frames
     return tuple(part.start_s + (i + 0.5) * step_s for i in range(sampling.max_frames))

@@ -1,6 +1,7 @@
 """The VideoLLM protocol: ``answer(request) -> Answer | Failure``.
 
-The same request gives the same answer cold, warm and in any order.
+The same request gives the same answer cold, warm and in any order. A request is counted before it
+is sent, pictures included: ``reasoning.ask`` calls no model with a prompt that cannot fit.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from perception.recognizer import Frame
 from reasoning.answer import Answer, Failure
 from reasoning.egress import Egress
 
-__all__ = ["FrameSampling", "Frames", "Part", "Request", "Text", "VideoLLM"]
+__all__ = ["FrameSampling", "Frames", "Part", "Request", "Text", "TokenCount", "VideoLLM"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,14 @@ class FrameSampling:
         rate_hz: frames a second; thinned out uniformly when there are more than ``max_frames``.
         max_frames: at most so many.
         max_side_px: frames are scaled down so that no side is longer; 0 = as they are.
+        uniform: ``max_frames`` spread evenly over the video, however long it is; ``rate_hz`` then
+            counts for nothing. A clip that has fewer frames gives all that it has.
     """
 
     rate_hz: float
     max_frames: int
     max_side_px: int = 0
+    uniform: bool = False
 
     def __post_init__(self) -> None:
         if not (0 < self.rate_hz < math.inf and self.max_frames >= 1 and self.max_side_px >= 0):
@@ -98,6 +102,20 @@ def _words(parts: Sequence[Part]) -> str:
     return "\n".join(part.text for part in parts if isinstance(part, Text))
 
 
+@dataclass(frozen=True, slots=True)
+class TokenCount:
+    """The length of a prompt in a model's tokens, pictures and the chat template included.
+
+    Args:
+        tokens: how many.
+        estimated: True where they come from a documented formula, as an upper bound, and not from
+            the model's own tokenizer.
+    """
+
+    tokens: int
+    estimated: bool = False
+
+
 class VideoLLM(Protocol):
     """A model family at work; built by its plug-in file's ``build(options)``."""
 
@@ -113,14 +131,32 @@ class VideoLLM(Protocol):
     def sampling(self) -> FrameSampling | None:
         """The frames that it wants, None when it takes no pixels (``sees_video`` is then false)."""
 
+    @property
+    def native_video(self) -> bool:
+        """Whether the family itself tells the model when each frame is shown, as it was trained
+        to; False = the prompt has to list the times (``Wording.FRAMES``)."""
+
+    @property
+    def context_tokens(self) -> int | None:
+        """Tokens that prompt and answer may take together, None where that is not known. May load
+        the model."""
+
     def count_tokens(self, text: str) -> int:
         """Tokens of ``text``; an estimate where the model's tokenizer is not to be had."""
+
+    def count(self, request: Request) -> TokenCount:
+        """Tokens of the whole prompt. Nothing leaves this machine for it: where only a server
+        elsewhere could count, a documented formula gives an upper bound, marked *estimated*."""
 
     def egress(self, request: Request) -> Egress | None:
         """What ``answer`` would send to another machine; None when nothing leaves this one."""
 
     def answer(self, request: Request) -> Answer | Failure:
-        """Answer; raises only for a mistake of the user (``UserError``)."""
+        """Answer; raises only for a mistake of the user (``UserError``).
+
+        The answer's ``request`` is ``reasoning.outgoing.record`` of what went out. An answer that
+        the token limit cut off is not ``complete``; a refusal and an empty reply are a ``Failure``.
+        """
 
     def close(self) -> None:
         """Free the model; called once."""

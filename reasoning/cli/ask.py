@@ -20,7 +20,7 @@ from reasoning.cli._terminal import tell
 
 if TYPE_CHECKING:
     from fusion.question import Question
-    from fusion.selection import KeptCue
+    from fusion.selection import CuePrompt, KeptCue
     from perception.cue import CueTimeline
     from perception.perceive import Perception
     from reasoning.ask import Asked, Confirm
@@ -136,24 +136,31 @@ def _asked(
     """Fuse, sample the frames, ask."""
     from fusion.fuse import Tools, fuse
     from perception import weights
-    from reasoning.ask import ask
+    from reasoning.ask import ask, fitted
     from reasoning.sampling import sample_frames
 
     with fetching(quiet) as on_fetch:
         weights.fetch(llm.weights, on_fetch)
     with output.working("thinking", quiet):
         tools = Tools(llm.count_tokens)
-        return ask(
-            question,
-            fuse(timeline, question, settings.fusion, tools) if with_cues else None,
-            llm,
-            sample_frames(path, timeline.video, llm.sampling, question.span),
-            timeline.video.duration_s,
-            max_new_tokens=settings.answer.max_new_tokens,
-            temperature=settings.answer.temperature,
-            seed=settings.answer.seed,
-            confirm=confirm,
-        )
+        duration_s = timeline.video.duration_s
+        frames = sample_frames(path, timeline.video, llm.sampling, question.span)
+
+        def fuse_within(budget_tokens: int) -> CuePrompt:
+            return fuse(timeline, question, replace(options, budget_tokens=budget_tokens), tools)
+
+        options, cues = settings.fusion, None
+        if with_cues:
+            cues = fitted(
+                fuse_within,
+                question,
+                llm,
+                frames,
+                duration_s,
+                settings.answer,
+                budget_tokens=options.budget_tokens,
+            )
+        return ask(question, cues, llm, frames, duration_s, settings.answer, confirm=confirm)
 
 
 def _write_page(page: Path, timeline: CueTimeline, path: Path, result: Asked) -> None:
@@ -257,6 +264,9 @@ def _tell_reply(result: Asked, quiet: bool) -> None:
         tell(f"No answer ({result.failure.kind}): {result.failure.reason}", err=True)
     if result.answer is not None:
         tell(result.answer.text)
+        if not result.answer.complete:
+            limit = result.request.max_new_tokens
+            tell(f"(Cut off at the limit of {limit} tokens, answer.max_new_tokens.)", err=quiet)
         for score in result.answer.option_scores:
             tell(f"  {score.probability:4.0%}  {score.text}")
         if not result.answer.sees_video:

@@ -31,7 +31,7 @@ from reasoning.focus import focused
 from reasoning.llama_server import LlamaServer, ModelUnavailable
 from reasoning.outgoing import record
 from reasoning.prompt import without_options
-from reasoning.videollm import Part, Request, Text
+from reasoning.videollm import Part, Request, Text, TokenCount
 
 __all__ = ["Embedded", "Options", "build"]
 
@@ -87,6 +87,23 @@ class Embedded:
         """None: no pixels."""
         return None
 
+    @property
+    def native_video(self) -> bool:
+        """False: there is no video."""
+        return False
+
+    @property
+    def context_tokens(self) -> int:
+        """As in the options, but no more than the model was trained for.
+
+        Raises:
+            WeightsError: the model cannot be fetched or loaded.
+        """
+        try:
+            return self._loaded().context_tokens
+        except ModelUnavailable as error:
+            raise WeightsError(str(error)) from error
+
     def count_tokens(self, text: str) -> int:
         """By the model's own tokenizer.
 
@@ -95,6 +112,21 @@ class Embedded:
         """
         try:
             return len(self._loaded().tokenize(text))
+        except ModelUnavailable as error:
+            raise WeightsError(str(error)) from error
+
+    def count(self, request: Request) -> TokenCount:
+        """By the model's own tokenizer and chat template, of what it would read.
+
+        Raises:
+            WeightsError: the model cannot be fetched or loaded.
+        """
+        try:
+            server = self._loaded()
+            if request.options:
+                given, _ = _scored(request)
+                return TokenCount(len(server.chat(given)) + len(server.tokenize(_OPENING)))
+            return TokenCount(len(server.chat(_words(request.parts))))
         except ModelUnavailable as error:
             raise WeightsError(str(error)) from error
 
@@ -126,7 +158,7 @@ class Embedded:
 
     def _speak(self, server: LlamaServer, request: Request) -> Answer | Failure:
         prompt = server.chat(_words(request.parts))
-        sent = record(request, prompt_tokens=len(prompt))
+        sent = record(request, TokenCount(len(prompt)))
         if failure := self._too_long(
             server.context_tokens, len(prompt), request.max_new_tokens, sent
         ):
@@ -141,14 +173,22 @@ class Embedded:
             "completion_tokens": said.tokens,
             "finish_reason": "stop" if said.complete else "length",
         }
-        return Answer(text, self._revision, sees_video=False, request=sent, usage=usage)
+        return Answer(
+            text,
+            self._revision,
+            sees_video=False,
+            request=sent,
+            usage=usage,
+            complete=said.complete,
+        )
 
     def _choose(self, server: LlamaServer, request: Request) -> Answer | Failure:
         given, prior = _scored(request)
         opening = server.tokenize(_OPENING)
         prompt = [*server.chat(given), *opening]
         options = [server.tokenize(f" {option.strip()}") for option in request.options]
-        sent = record(request, scored_prompt=given, opening=_OPENING, prompt_tokens=len(prompt))
+        count = TokenCount(len(prompt))
+        sent = record(request, count, scored_prompt=given, opening=_OPENING)
         if failure := self._too_long(
             server.context_tokens, len(prompt), max(map(len, options)), sent
         ):

@@ -24,7 +24,7 @@ from reasoning.egress import Egress
 from reasoning.jpeg import data_url
 from reasoning.outgoing import frame_times, is_loopback, record
 from reasoning.retry import RetryOptions
-from reasoning.videollm import FrameSampling, Request, Text
+from reasoning.videollm import FrameSampling, Request, Text, TokenCount
 
 __all__ = ["OpenAICompatible", "Options", "build"]
 
@@ -138,16 +138,30 @@ class OpenAICompatible:
             return None
         return FrameSampling(options.frame_rate_hz, options.max_frames, options.frame_px)
 
+    @property
+    def native_video(self) -> bool:
+        """False: the prompt lists the times of the pictures."""
+        return False
+
+    @property
+    def context_tokens(self) -> int | None:
+        """None: only the server knows."""
+        return None
+
     def count_tokens(self, text: str) -> int:
         """Estimated, rather too many: a token for every three bytes."""
         return math.ceil(len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN)
+
+    def count(self, request: Request) -> TokenCount:
+        """Estimated by ``count_tokens`` and ``tokens_per_frame``."""
+        frames = len(frame_times(request)) * self.options.tokens_per_frame
+        return TokenCount(self.count_tokens(request.prompt()) + frames, estimated=True)
 
     def egress(self, request: Request) -> Egress | None:
         """What ``answer`` would send away; None for a server on this machine."""
         if is_loopback(self.options.base_url):
             return None
-        frames = len(frame_times(request))
-        tokens = self.count_tokens(request.prompt()) + frames * self.options.tokens_per_frame
+        frames, tokens = len(frame_times(request)), self.count(request).tokens
         host = urlsplit(self.options.base_url).hostname or ""
         return Egress(host, frames, tokens, self._cost_usd(tokens, request.max_new_tokens))
 
@@ -231,6 +245,7 @@ class OpenAICompatible:
         options = self.options
         return record(
             request,
+            self.count(request),
             model=options.model,
             base_url=options.base_url,
             frame_px=options.frame_px,
@@ -247,8 +262,9 @@ class OpenAICompatible:
         used = reply.get("usage")
         usage = {**(used if isinstance(used, dict) else {}), "finish_reason": ending}
         sees_video = bool(frame_times(request))
+        complete = ending != "length"
         if not request.options:
-            return Answer(words, model, sees_video, request=sent, usage=usage)
+            return Answer(words, model, sees_video, request=sent, usage=usage, complete=complete)
         option = chosen(words, request.options)
         if option is None:
             kind = FailureKind.TRUNCATED if ending == "length" else FailureKind.UNPARSED

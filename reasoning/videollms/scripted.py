@@ -18,7 +18,7 @@ from perception.errors import BadInput
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.options import parse_option
 from reasoning.outgoing import frame_times, record
-from reasoning.videollm import FrameSampling, Request
+from reasoning.videollm import FrameSampling, Request, TokenCount
 
 __all__ = ["Options", "Rule", "Scripted", "build"]
 
@@ -91,9 +91,23 @@ class Scripted:
             return None
         return FrameSampling(self.options.frame_rate_hz, self.options.max_frames)
 
+    @property
+    def native_video(self) -> bool:
+        """False: the prompt lists the times of the frames."""
+        return False
+
+    @property
+    def context_tokens(self) -> int:
+        """As in the options."""
+        return self.options.context_tokens
+
     def count_tokens(self, text: str) -> int:
         """Words."""
         return len(text.split())
+
+    def count(self, request: Request) -> TokenCount:
+        """Words, and a token for each frame."""
+        return TokenCount(self.count_tokens(request.prompt()) + len(frame_times(request)))
 
     def egress(self, request: Request) -> None:
         """None: nothing leaves this machine."""
@@ -101,10 +115,10 @@ class Scripted:
     def answer(self, request: Request) -> Answer | Failure:
         """Reply by the first rule that fits."""
         self.requests.append(request)
-        prompt, sent = request.prompt(), record(request)
-        words = self.count_tokens(prompt)
+        count = self.count(request)
+        prompt, sent, words = request.prompt(), record(request, count), count.tokens
         if words > self.options.context_tokens:
-            reason = f"The prompt has {words} words; {self.options.context_tokens} fit."
+            reason = f"The prompt has {words} words and frames; {self.options.context_tokens} fit."
             return Failure(FailureKind.TOO_LONG, reason, self.name, request=sent)
         for rule in self.options.rules:
             found = re.search(rule.pattern, prompt, re.IGNORECASE)
@@ -124,7 +138,7 @@ class Scripted:
         """Nothing to free; what was recorded stays."""
 
     def _reply(self, reply: str, request: Request, words: int) -> Answer | Failure:
-        sent = record(request)
+        sent = record(request, TokenCount(words))
         usage = {"prompt_tokens": words, "completion_tokens": self.count_tokens(reply)}
         sees_video = bool(frame_times(request))
         if not request.options:

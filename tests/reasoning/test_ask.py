@@ -1,16 +1,19 @@
 import numpy as np
 import pytest
 
+from fusion.budget import fit
 from fusion.question import Question
+from fusion.render import RenderOptions
 from fusion.selection import CuePrompt, KeptCue, Selection
 from perception.cue import Cue, Span
 from perception.errors import BadInput
 from perception.recognizer import Frame
 from reasoning.answer import Answer, Failure, FailureKind
-from reasoning.ask import ask
+from reasoning.ask import AnswerOptions, ask, fitted
 from reasoning.egress import Egress
 from reasoning.outgoing import is_loopback, record
-from reasoning.videollm import Frames, Request, Text
+from reasoning.prompt import CuePlacement, build
+from reasoning.videollm import Frames, Request, Text, TokenCount
 from reasoning.videollms.scripted import Options, Rule, Scripted
 
 CUE = Cue("action-1", Span(1, 2), "person 1, left, walks", 0.9)
@@ -85,7 +88,7 @@ def test_what_would_leave_is_shown_to_whoever_consents() -> None:
 
 def test_limits_are_handed_on() -> None:
     model = Scripted(Options(default="yes"))
-    ask(QUESTION, CUES, model, max_new_tokens=7, temperature=0.5, seed=3)
+    ask(QUESTION, CUES, model, options=AnswerOptions(7, 0.5, 3))
     (request,) = model.requests
     assert (request.max_new_tokens, request.temperature, request.seed) == (7, 0.5, 3)
 
@@ -100,6 +103,61 @@ def test_the_record_holds_times_in_place_of_pictures() -> None:
         "seed": 0,
         "model": "m",
     }
+
+
+def test_the_record_holds_the_count() -> None:
+    sent = record(Request(()), TokenCount(7, estimated=True))
+    assert (sent["prompt_tokens"], sent["prompt_tokens_estimated"]) == (7, True)
+
+
+def test_a_prompt_that_cannot_fit_calls_nothing() -> None:
+    model = Remote(Options(default="yes", context_tokens=140, frame_rate_hz=1))
+    asked = ask(QUESTION, CUES, model, (FRAME,), 2.0, confirm=lambda _: True)
+    assert model.requests == []
+    assert asked.failure is not None
+    assert asked.failure.kind is FailureKind.TOO_LONG
+    words = len(asked.request.prompt().split())
+    assert f"{words + 1} tokens and the answer may have 128" in asked.failure.reason
+    assert "max_frames" in asked.failure.reason
+    assert asked.failure.request["prompt_tokens"] == words + 1
+
+
+def trimmed(context_tokens: int, placement: CuePlacement, budget_tokens: int = 1000) -> CuePrompt:
+    """Four cues of rising value, fitted beside three frames."""
+    kept = tuple(
+        KeptCue("action", Cue(f"c{n}", Span(n, n + 1), "walks", 0.9), 0.9, value=n / 4)
+        for n in range(4)
+    )
+    options = RenderOptions(notice="none", confidence=False)
+    model = Scripted(Options(default="y", context_tokens=context_tokens, frame_rate_hz=1))
+
+    def fuse_within(tokens: int) -> CuePrompt:
+        return fit(Selection(kept), Selection(kept), tokens, options, model.count_tokens)
+
+    frames = tuple(Frame(time_s, FRAME.rgb) for time_s in (0.0, 1.0, 2.0))
+    answer = AnswerOptions(10, cue_placement=placement)
+    cues = fitted(fuse_within, QUESTION, model, frames, 3.0, answer, budget_tokens=budget_tokens)
+    reply = ask(QUESTION, cues, model, frames, 3.0, answer)
+    assert reply.answer is not None or context_tokens < 100
+    return cues
+
+
+@pytest.mark.parametrize("placement", CuePlacement)
+def test_the_least_cues_make_room_for_the_frames(placement: CuePlacement) -> None:
+    whole = trimmed(1000, placement)
+    assert len(whole.selection.kept) == 4
+    bare = Request(build(QUESTION, None, (FRAME,) * 3, 3.0))
+    room = len(bare.prompt().split()) + 3 + 10 + len(whole.text.split())
+    assert trimmed(room, placement).selection == whole.selection
+    tight = trimmed(room - 1, placement)
+    assert [item.cue.id for item in tight.selection.kept] == ["c1", "c2", "c3"]
+    assert [item.cue.id for item in tight.selection.dropped] == ["c0"]
+    assert "budget" in tight.selection.dropped[0].reason
+    assert trimmed(20, placement).text == ""
+
+
+def test_a_budget_is_kept_where_there_is_room() -> None:
+    assert trimmed(1000, CuePlacement.BEFORE_QUESTION, 0).text == ""
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from perception.cue import Cue, Span
 from perception.errors import BadInput, UnknownName
 from perception.plugins import take
 from reasoning.answer import Answer, Failure, FailureKind
-from reasoning.ask import ask
+from reasoning.ask import AnswerOptions, ask
 from reasoning.llama_server import LlamaServer, ModelUnavailable
 from reasoning.videollm import Request, Text
 from reasoning.videollms.embedded import Embedded, Options
@@ -154,7 +154,7 @@ def test_a_choice_rests_on_the_cues_that_speak_of_the_question(model: Embedded) 
     cues = render(Selection(kept), RenderOptions())
     asked = ask(Question("Who jumps?", ("person 1", "person 2")), cues, model)
     assert [item.cue.id for item in asked.rests_on] == ["action-1"]
-    free = ask(Question("Who jumps?"), cues, model, max_new_tokens=2)
+    free = ask(Question("Who jumps?"), cues, model, options=AnswerOptions(max_new_tokens=2))
     assert [item.cue.id for item in free.rests_on] == ["action-0", "action-1"]
 
 

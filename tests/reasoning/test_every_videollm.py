@@ -23,7 +23,7 @@ def reply_of(body: dict[str, object]) -> Reply:
     """A server that knows a little: it answers A, and takes no prompt of 900 words."""
     if "word word" in str(body["messages"]):
         return error(400, "the prompt is longer than the context", "context_length_exceeded")
-    return says("A")
+    return says("A", "length" if body.get("max_tokens") == 1 else "stop")
 
 
 @pytest.fixture(
@@ -91,3 +91,16 @@ def test_an_empty_prompt_does_not_raise(model: VideoLLM, options: tuple[str, ...
 def test_tokens_are_counted(model: VideoLLM) -> None:
     assert model.count_tokens("") == 0
     assert 0 < model.count_tokens("A man walks.") < model.count_tokens("A man walks. " * 5)
+
+
+def test_a_prompt_is_counted_as_a_whole(model: VideoLLM) -> None:
+    count = model.count(CHOICE)
+    assert count.tokens >= model.count_tokens("Cues:\n- walks")
+    assert model.answer(CHOICE).request["prompt_tokens"] == count.tokens
+    assert model.context_tokens is None or model.context_tokens > count.tokens
+
+
+def test_an_answer_cut_off_at_the_limit_says_so(model: VideoLLM) -> None:
+    reply = model.answer(Request((Text("Count from one to a thousand."),), max_new_tokens=1))
+    assert isinstance(reply, Answer)
+    assert reply.complete is (model.name == "scripted")

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from fusion.question import Question
-from perception.cue import Span
+from fusion.render import RenderOptions, render
+from fusion.selection import CuePrompt, KeptCue, Selection
+from perception.cue import Cue, Span
+from perception.errors import BadInput
 from perception.recognizer import Frame
-from reasoning.prompt import Wording, build, clock, letter, question_words
+from reasoning.prompt import CuePlacement, Wording, build, clock, letter, question_words
 from reasoning.videollm import Frames, Request, Text
 
 APPENDIX_C5_VIDEO = """\
@@ -28,6 +31,7 @@ If the mime is using imaginary objects, describe the objects as if they were rea
 Question: What is the mime pulling?"""
 
 QUESTION = Question("What is the mime pulling?")
+CUES = CuePrompt("CUES", Selection())
 FRAMES = tuple(Frame(time_s, np.zeros((4, 4, 3), np.uint8)) for time_s in (0.0, 1.0))
 
 
@@ -44,17 +48,76 @@ def test_the_wording_for_frames_is_the_papers_with_their_times() -> None:
 
 
 def test_a_model_without_pixels_is_told_that_it_gets_cues_and_not_the_video() -> None:
-    said = words(QUESTION, "CUES")
+    said = words(QUESTION, CUES)
     assert "not the video" in said
     assert "from the cues" in said
     assert "sampled" not in said
 
 
 def test_parts_stand_in_the_order_instruction_frames_cues_question() -> None:
-    parts = build(QUESTION, "CUES", FRAMES, 2.0)
+    parts = build(QUESTION, CUES, FRAMES, 2.0)
     assert [type(part) for part in parts] == [Text, Frames, Text, Text]
     assert parts[1].frames == FRAMES  # type: ignore[union-attr]
     assert parts[2:] == (Text("CUES"), Text("Question: What is the mime pulling?"))
+
+
+def block(*starts_s: float, order: str = "time") -> CuePrompt:
+    kept = tuple(
+        KeptCue(f"kind{number}", Cue(f"c{number}", Span(start_s, start_s + 1), f"t{number}", 1), 1)
+        for number, start_s in enumerate(starts_s)
+    )
+    return render(Selection(kept), RenderOptions(order=order, notice="none"))
+
+
+def layout(cues: CuePrompt, placement: CuePlacement, *times_s: float) -> list[object]:
+    frames = tuple(Frame(time_s, FRAMES[0].rgb) for time_s in times_s)
+    return [
+        part.text if isinstance(part, Text) else [frame.time_s for frame in part.frames]
+        for part in build(QUESTION, cues, frames, 9.0, Wording.VIDEO, placement)
+    ][1:-1]
+
+
+def test_the_block_can_stand_before_the_video() -> None:
+    assert layout(CUES, CuePlacement.BEFORE_VIDEO, 0, 1) == ["CUES", [0, 1]]
+    assert layout(CUES, CuePlacement.BEFORE_QUESTION, 0, 1) == [[0, 1], "CUES"]
+
+
+def test_interleaved_cues_stand_before_the_first_frame_that_is_shown_when_they_begin() -> None:
+    cues = block(1.0, 1.2, 2.5, 7.0)
+    heading, *lines = cues.text.split("\n")
+    assert layout(cues, CuePlacement.INTERLEAVED, 0, 1, 2, 3) == [
+        heading,
+        [0],
+        lines[0],
+        [1],
+        lines[1],
+        [2],
+        lines[2],
+        [3],
+        lines[3],
+    ]
+
+
+def test_interleaved_cues_that_begin_between_the_same_frames_stand_together() -> None:
+    cues = block(0.0, 0.2, 0.4)
+    heading, first, second, third = cues.text.split("\n")
+    assert layout(cues, CuePlacement.INTERLEAVED, 0, 1, 2) == [
+        heading,
+        first,
+        [0],
+        f"{second}\n{third}",
+        [1, 2],
+    ]
+
+
+def test_without_frames_interleaved_cues_are_one_block() -> None:
+    cues = block(1.0, 2.0)
+    assert layout(cues, CuePlacement.INTERLEAVED) == [cues.text]
+
+
+def test_cues_grouped_by_kind_are_not_interleaved() -> None:
+    with pytest.raises(BadInput, match="order to time"):
+        layout(block(1.0, 2.0, order="kind"), CuePlacement.INTERLEAVED, 0, 1)
 
 
 def test_without_cues_there_is_no_empty_part() -> None:

@@ -1,9 +1,11 @@
+import numpy as np
 import pytest
 
 from perception.errors import BadInput
 from perception.plugins import take
+from perception.recognizer import Frame
 from reasoning.answer import Answer, Failure, FailureKind
-from reasoning.videollm import FrameSampling, Request, Text
+from reasoning.videollm import Frames, FrameSampling, Request, Text, TokenCount
 from reasoning.videollms.scripted import Options, Rule, Scripted
 
 
@@ -80,6 +82,12 @@ def test_requests_are_recorded_in_order() -> None:
 def test_it_takes_frames_when_told_to() -> None:
     assert scripted().sampling is None
     assert Scripted(Options(frame_rate_hz=2, max_frames=8)).sampling == FrameSampling(2, 8)
+
+
+def test_frames_count_as_a_token_each() -> None:
+    frame = Frame(0.5, np.zeros((4, 6, 3), np.uint8))
+    request = Request((Text("one two"), Frames((frame, frame))))
+    assert Scripted(Options()).count(request) == TokenCount(4)
 
 
 def test_a_pattern_that_is_no_expression_is_a_mistake_of_the_user() -> None:
