@@ -210,8 +210,8 @@ def _alias_xtcocotools() -> None:
 
 
 def _mmengine_unpickles() -> bool:
-    """mmengine's loader of local files is not ours: it leaves ``weights_only`` to torch, which
-    refuses the files of mmengine's own Runner from 2.6 on and runs any pickle before."""
+    """The loader of local files is not ours but mmengine's, which leaves ``weights_only`` to torch:
+    from 2.6 on it refuses the files of mmengine's own Runner, before it runs any pickle."""
     from mmengine.runner.checkpoint import CheckpointLoader
 
     from perception.skeleton.openmmlab import loading

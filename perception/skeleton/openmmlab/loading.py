@@ -2,7 +2,7 @@
 
 A ``.pth`` file is a pickle, and a pickle can run any code when it is read. Files are therefore read
 with torch's ``weights_only``, which knows tensors and plain containers, plus ``_allowed``: numpy's
-arrays and numbers, and in place of mmengine's log an empty stand-in. Only files in a folder that
+arrays and numbers, and stand-ins that keep nothing of mmengine's log. Only files in a folder that
 the user's own training run wrote (``trusted``) may be unpickled in full.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import pickle
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,19 @@ _trusted: list[Path] = []
 _FORBIDDEN = re.compile(r"GLOBAL ([\w.]+)|Unsupported (?:operand|class) (\S+)")
 
 
+_GARBLED = (AttributeError, TypeError)
+"""What torch's reader stumbles over in bytes that are no pickle."""
+
+
 class _Forgotten:
     """Stands in for mmengine's HistoryBuffer, the log that its Runner saves with the weights."""
 
     def __setstate__(self, state: object) -> None:
         """Keep nothing."""
+
+
+def _nothing(*_: object) -> None:
+    """Stands in for ``getattr``, by which that log names its own methods."""
 
 
 @contextlib.contextmanager
@@ -56,13 +65,14 @@ def load_checkpoint(path: Path, map_location: Any = "cpu") -> dict[str, Any]:
     if not path.is_file():
         raise BadInput(f"There is no checkpoint {str(path)!r}.")
     try:
-        with torch.serialization.safe_globals(_allowed()):
+        with torch.serialization.safe_globals(_allowed()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             document = torch.load(path, map_location=map_location, weights_only=True)
     except pickle.UnpicklingError as error:
         if not any(path.resolve().is_relative_to(folder) for folder in _trusted):
             raise WeightsError(_refusal(path, error)) from None
         document = torch.load(path, map_location=map_location, weights_only=False)
-    except (RuntimeError, EOFError, ValueError, KeyError, AttributeError, TypeError) as error:
+    except (RuntimeError, OSError, EOFError, LookupError, ValueError, *_GARBLED) as error:
         reason = " ".join(str(error).split())[:200]
         raise WeightsError(
             f"{str(path)!r} is damaged or is no checkpoint of torch ({reason})."
@@ -91,9 +101,8 @@ def state_dict(document: Mapping[str, Any]) -> dict[str, Any]:
     weights = document.get("state_dict", document)
     named = isinstance(weights, dict) and weights
     if not named or not all(hasattr(value, "shape") for value in weights.values()):
-        raise WeightsError(
-            f"The checkpoint holds no state_dict; it has {', '.join(map(str, document)) or 'nothing'}."
-        )
+        held = ", ".join(map(str, document)) or "nothing"
+        raise WeightsError(f"The checkpoint holds no state_dict; it has {held}.")
     return {name.removeprefix("module."): value for name, value in weights.items()}
 
 
@@ -122,7 +131,8 @@ def _allowed() -> list[Any]:
     for function in (multiarray._reconstruct, multiarray.scalar):
         for module in ("numpy._core.multiarray", "numpy.core.multiarray"):
             parts.append((function, f"{module}.{function.__name__}"))
-    return [*parts, (_Forgotten, "mmengine.logging.history_buffer.HistoryBuffer")]
+    parts.append((_Forgotten, "mmengine.logging.history_buffer.HistoryBuffer"))
+    return [*parts, (_nothing, "builtins.getattr")]
 
 
 def _refusal(path: Path, error: pickle.UnpicklingError) -> str:
