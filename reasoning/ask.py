@@ -15,7 +15,7 @@ from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.egress import Egress
 from reasoning.outgoing import frame_times, record
 from reasoning.prompt import CuePlacement, Wording
-from reasoning.videollm import Request, TokenCount, VideoLLM
+from reasoning.videollm import Request, TokenCount, VideoFile, VideoLLM
 
 __all__ = ["AnswerOptions", "Asked", "Confirm", "ask", "fitted", "request_for"]
 
@@ -41,6 +41,8 @@ class AnswerOptions:
     """For sampling, where the temperature is above 0."""
     cue_placement: CuePlacement = CuePlacement.BEFORE_QUESTION
     """Where the cue block stands."""
+    sound: bool = False
+    """Whether a model that hears the video's sound may; False = it is taken out before it goes."""
 
     def __post_init__(self) -> None:
         if self.max_new_tokens < 1 or not 0 <= self.temperature <= MAX_TEMPERATURE:
@@ -99,6 +101,7 @@ def ask(
     duration_s: float = 0.0,
     options: AnswerOptions | None = None,
     *,
+    video: VideoFile | None = None,
     wording: Wording | None = None,
     confirm: Confirm | None = None,
 ) -> Asked:
@@ -111,6 +114,7 @@ def ask(
         frames: sampled as ``model.sampling`` says; left out for a model without pixels.
         duration_s: of the video.
         options: limits, and where the cues stand; None = the defaults.
+        video: where the frames come from, for a family that is handed the file.
         wording: None = by what the model gets.
         confirm: asked before anything leaves this machine. Without it nothing does.
 
@@ -119,7 +123,9 @@ def ask(
         UserError: a mistake that the model's family names, e.g. a missing key or extra.
     """
     cues = cues or CuePrompt("", Selection())
-    request = request_for(question, cues, model, frames, duration_s, options, wording=wording)
+    request = request_for(
+        question, cues, model, frames, duration_s, options, video=video, wording=wording
+    )
     if (count := _overrun(model, request)) is not None:
         return Asked(question, cues, request, _too_long(model, request, count))
     sent = model.egress(request)
@@ -136,6 +142,7 @@ def request_for(
     duration_s: float = 0.0,
     options: AnswerOptions | None = None,
     *,
+    video: VideoFile | None = None,
     wording: Wording | None = None,
 ) -> Request:
     """What ``ask`` would send; nothing is sent. Arguments as there."""
@@ -152,6 +159,8 @@ def request_for(
         max_new_tokens=options.max_new_tokens,
         temperature=options.temperature,
         seed=options.seed,
+        video=video if frames else None,
+        sound=options.sound,
     )
 
 
@@ -164,6 +173,7 @@ def fitted(
     options: AnswerOptions | None = None,
     *,
     budget_tokens: int,
+    video: VideoFile | None = None,
     wording: Wording | None = None,
 ) -> CuePrompt:
     """The cues that fit beside the frames, the question and the answer in the model's context.
@@ -174,7 +184,7 @@ def fitted(
     Args:
         fuse_within: fusion with a budget in tokens; what it trims is in ``dropped``.
         budget_tokens: the most that the block may take where there is room.
-        question, model, frames, duration_s, options, wording: as for ``ask``.
+        question, model, frames, duration_s, options, video, wording: as for ``ask``.
     """
     room = model.context_tokens
     budget = budget_tokens
@@ -182,7 +192,9 @@ def fitted(
         cues = fuse_within(budget)
         if room is None or not cues.text:
             return cues
-        request = request_for(question, cues, model, frames, duration_s, options, wording=wording)
+        request = request_for(
+            question, cues, model, frames, duration_s, options, video=video, wording=wording
+        )
         over = model.count(request).tokens + request.max_new_tokens - room
         if over <= 0:
             return cues

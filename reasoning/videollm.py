@@ -10,14 +10,25 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
+from perception.cue import Span
 from perception.errors import BadInput
 from perception.recognizer import Frame
 from reasoning.answer import Answer, Failure
 from reasoning.egress import Egress
 
-__all__ = ["FrameSampling", "Frames", "Part", "Request", "Text", "TokenCount", "VideoLLM"]
+__all__ = [
+    "FrameSampling",
+    "Frames",
+    "Part",
+    "Request",
+    "Text",
+    "TokenCount",
+    "VideoFile",
+    "VideoLLM",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,19 @@ class Frames:
 Part = Text | Frames
 
 
+@dataclass(frozen=True, slots=True)
+class VideoFile:
+    """The file that the frames were sampled from, for families that are handed the file itself.
+
+    Args:
+        path: of the file.
+        part: that the frames cover, on the presentation clock; None = all of it.
+    """
+
+    path: Path
+    part: Span | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
     """Everything that a model is told.
@@ -77,6 +101,8 @@ class Request:
         max_new_tokens: limit of the free answer (128 in MimeQA's Appendix C.2).
         temperature: 0 = greedy.
         seed: for sampling, where temperature is above 0.
+        video: where the frames come from; None = the frames are all that there is.
+        sound: whether a model that hears may hear the video.
     """
 
     parts: tuple[Part, ...]
@@ -85,6 +111,8 @@ class Request:
     max_new_tokens: int = 128
     temperature: float = 0.0
     seed: int = 0
+    video: VideoFile | None = None
+    sound: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", tuple(map(_readable, self.options)))

@@ -138,6 +138,7 @@ def _asked(
     from perception import weights
     from reasoning.ask import ask, fitted
     from reasoning.sampling import sample_frames
+    from reasoning.videollm import VideoFile
 
     with fetching(quiet) as on_fetch:
         weights.fetch(llm.weights, on_fetch)
@@ -145,6 +146,7 @@ def _asked(
         tools = Tools(llm.count_tokens)
         duration_s = timeline.video.duration_s
         frames = sample_frames(path, timeline.video, llm.sampling, question.span)
+        video = VideoFile(path, question.span)
 
         def fuse_within(budget_tokens: int) -> CuePrompt:
             return fuse(timeline, question, replace(options, budget_tokens=budget_tokens), tools)
@@ -159,8 +161,18 @@ def _asked(
                 duration_s,
                 settings.answer,
                 budget_tokens=options.budget_tokens,
+                video=video,
             )
-        return ask(question, cues, llm, frames, duration_s, settings.answer, confirm=confirm)
+        return ask(
+            question,
+            cues,
+            llm,
+            frames,
+            duration_s,
+            settings.answer,
+            video=video,
+            confirm=confirm,
+        )
 
 
 def _write_page(page: Path, timeline: CueTimeline, path: Path, result: Asked) -> None:
