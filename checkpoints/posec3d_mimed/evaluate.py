@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import measures
 import numpy as np
 import torch
 from augmentation import view
@@ -24,6 +23,8 @@ from numpy.typing import NDArray
 from skeletons import LIVE_SCORES, Camera, Part, load_parts, random_camera
 from views import View, frozen_views, mirror_image, noisy, none_views, with_jacks
 from vocabulary import CLASSES, INDEX, JHMDB_CLASSES, MIRROR, NONE
+
+from perception.skeleton.training import measures
 
 MOST_FALSE = 0.03
 """Share of still windows that may become a cue at 0.6."""

@@ -11,16 +11,10 @@ import argparse
 import hashlib
 from pathlib import Path
 
-import numpy as np
-import onnxruntime
 import torch
-from augmentation import SHAPE
-from network import PoseC3D, with_17_joints
-from vocabulary import CLASSES
+from network import ARCHITECTURE
 
-TOLERANCE = 1e-4
-"""Largest difference of a logit between torch and onnxruntime that counts as equal (float32 sums in
-another order)."""
+from perception.skeleton.training.export import averaged, write_onnx
 
 
 def _arguments() -> argparse.Namespace:
@@ -33,53 +27,13 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def averaged(checkpoint: Path) -> PoseC3D:
-    """The network on all 17 joints with the averaged weights, ready to infer."""
-    state = torch.load(checkpoint, weights_only=True)
-    net = PoseC3D(len(CLASSES), joints=17)
-    net.load_state_dict(with_17_joints(state["average"]))
-    return net.eval()
-
-
-def write_onnx(net: PoseC3D, path: Path) -> None:
-    """Write the network whole or not at all."""
-    example = torch.zeros(1, 17, SHAPE.frames, SHAPE.size, SHAPE.size)
-    beside = path.with_suffix(".tmp")
-    torch.onnx.export(
-        net,
-        (example,),
-        str(beside),
-        input_names=["heatmap"],
-        output_names=["logits"],
-        dynamic_axes={"heatmap": {0: "clips"}, "logits": {0: "clips"}},
-        opset_version=17,
-        dynamo=False,
-        do_constant_folding=True,
-    )
-    beside.replace(path)
-
-
-def difference(net: PoseC3D, path: Path) -> float:
-    """Largest difference of a logit between torch and onnxruntime on eight random volumes."""
-    volumes = np.random.default_rng(0).random(
-        (8, 17, SHAPE.frames, SHAPE.size, SHAPE.size), dtype=np.float32
-    )
-    volumes *= volumes > 0.98
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    with torch.no_grad():
-        expected = net(torch.from_numpy(volumes)).numpy()
-    return float(np.abs(session.run(None, {"heatmap": volumes})[0] - expected).max())
-
-
 def main() -> None:
     """Entry point."""
     args = _arguments()
     torch.set_num_threads(1)
-    net = averaged(args.checkpoint)
-    write_onnx(net, args.out)
-    error = difference(net, args.out)
-    if error > TOLERANCE:
-        raise SystemExit(f"onnxruntime differs from torch by {error:.2g} in a logit")
+    weights = torch.load(args.checkpoint, weights_only=True)["average"]
+    net = averaged(weights, ARCHITECTURE)
+    error = write_onnx(net, args.out)
     if args.mmaction:
         torch.save({"state_dict": net.state_dict()}, args.mmaction)
     content = args.out.read_bytes()

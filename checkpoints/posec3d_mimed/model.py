@@ -6,14 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-import measures
 import numpy as np
 import torch
-from augmentation import SHAPE
-from network import PoseC3D, heatmap_batch
+from network import ARCHITECTURE
 from numpy.typing import NDArray
 from views import View
 from vocabulary import CLASSES
+
+from perception.skeleton.training import measures
+from perception.skeleton.training.fit import logits_of
+from perception.skeleton.training.network import PoseC3D
 
 
 class Labels:
@@ -60,17 +62,10 @@ class Network:
     """The averaged weights of a checkpoint in float32."""
 
     def __init__(self, path: Path) -> None:
-        self.net = PoseC3D(len(CLASSES)).to(memory_format=torch.channels_last_3d).eval()
+        self.net = PoseC3D(ARCHITECTURE, len(CLASSES)).to(memory_format=torch.channels_last_3d)
         self.net.load_state_dict(torch.load(path, weights_only=True)["average"])
 
-    @torch.no_grad()
     def logits(self, views: list[View]) -> NDArray[Any]:
-        points = torch.from_numpy(np.stack([p for p, _ in views]).astype(np.float32))
-        scores = torch.from_numpy(np.stack([s for _, s in views]).astype(np.float32))
-        out = []
-        for i in range(0, len(points), 32):
-            batch = heatmap_batch(
-                points[i : i + 32], scores[i : i + 32], SHAPE.size, SHAPE.sigma, torch.float32
-            )
-            out.append(self.net(batch))
-        return torch.cat(out).numpy()
+        points = np.stack([p for p, _ in views]).astype(np.float32)
+        scores = np.stack([s for _, s in views]).astype(np.float32)
+        return logits_of(self.net, points, scores)

@@ -12,8 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from skeletons import LIVE_SCORES, Clip, Part, body_size, pick
+from skeletons import LIVE_SCORES, Clip, Part, pick
 from vocabulary import INDEX, PERIODIC
+
+from perception.skeleton.training.nothing import body_size
 
 Floats = NDArray[np.float32]
 Rng = np.random.Generator

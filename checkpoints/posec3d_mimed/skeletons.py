@@ -18,10 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from vocabulary import NONE, OF_RAW
 
+from perception.skeleton.training.architecture import LIVE_JOINTS
+from perception.skeleton.training.nothing import body_size as body_size
+
 Floats = NDArray[np.float32]
 Rng = np.random.Generator
 
-LIVE = np.array([0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16])
+LIVE = np.array(LIVE_JOINTS)
 LIVE_SCORES = np.zeros(17, np.float32)
 LIVE_SCORES[LIVE] = 1
 _FROM_KINECT = np.array([0, 4, 8, 5, 9, 6, 10, 12, 16, 13, 17, 14, 18])
@@ -221,11 +224,6 @@ def _rotation(yaw: float, pitch: float) -> Floats:
     around = np.array([[math.cos(a), 0, math.sin(a)], [0, 1, 0], [-math.sin(a), 0, math.cos(a)]])
     over = np.array([[1, 0, 0], [0, math.cos(b), -math.sin(b)], [0, math.sin(b), math.cos(b)]])
     return np.asarray(over @ around, dtype=np.float32)
-
-
-def body_size(points: Floats) -> float:
-    """The longer side of the box around all live joints of all frames."""
-    return float(np.ptp(points[:, LIVE], axis=(0, 1)).max() + 1e-6)
 
 
 def pick(clips: Many[Clip], rng: Rng) -> Clip:

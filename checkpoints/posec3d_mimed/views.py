@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from augmentation import SHAPE, correlated_noise, view
+from augmentation import view
+from network import SHAPE
 from nothing import Nothing, frozen
 from numpy.typing import NDArray
 from skeletons import LIVE, LIVE_SCORES, Camera, Clip, Part, project, random_camera
@@ -11,6 +12,7 @@ from synthetic import synthetic_clip
 
 from perception.skeleton.heatmaps import SWAPPED_SIDES, compact
 from perception.skeleton.pose import RATE_HZ
+from perception.skeleton.training.augmentation import correlated_noise
 from perception.skeleton.windows import joint_travel
 
 Floats = NDArray[np.float32]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import sys
 
 import numpy as np
 import pytest
 
-from perception.shipped import shipped
 from perception.skeleton.heatmaps import (
     SWAPPED_SIDES,
     HeatmapShape,
@@ -18,6 +16,7 @@ from perception.skeleton.heatmaps import (
     pose_target,
     sample_frames,
 )
+from perception.skeleton.training.architecture import ARCHITECTURES, Architecture
 
 
 def test_the_middle_frame_of_every_segment_is_sampled() -> None:
@@ -112,17 +111,16 @@ def test_nobody_visible_gives_an_empty_volume() -> None:
     assert not nothing.any()
 
 
-def test_training_draws_the_same_volumes() -> None:
-    torch = pytest.importorskip("torch")
-    sys.path.insert(0, str(shipped("checkpoints") / "posec3d_mimed"))
-    try:
-        from network import LIVE_JOINTS, heatmap_batch
-    finally:
-        sys.path.pop(0)
+@pytest.mark.parametrize("architecture", ARCHITECTURES.values(), ids=list(ARCHITECTURES))
+def test_training_draws_the_same_volumes(architecture: Architecture) -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra train")
+    from perception.skeleton.training.network import heatmap_batch
+
+    size, sigma, joints = architecture.shape.size, architecture.shape.sigma, architecture.joints
     rng = np.random.default_rng(2)
-    points = rng.uniform(-5, 45, (3, 6, 17, 2)).astype(np.float32)
+    points = rng.uniform(-5, size + 5, (3, 6, 17, 2)).astype(np.float32)
     scores = rng.uniform(-0.2, 1, (3, 6, 17)).clip(0).astype(np.float32)
-    batch = heatmap_batch(*map(torch.from_numpy, (points, scores)), 40, 0.6, torch.float32)
-    live = list(LIVE_JOINTS)
+    batch = heatmap_batch(*map(torch.from_numpy, (points, scores)), architecture, torch.float32)
     for drawn, one, seen in zip(batch.numpy(), points, scores, strict=True):
-        assert np.allclose(drawn, pose_target(one, seen, 40, 0.6)[live], atol=1e-6)
+        expected = pose_target(one, seen, size, sigma)[list(joints)]
+        assert np.allclose(drawn, expected, atol=1e-6)
