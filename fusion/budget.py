@@ -1,12 +1,13 @@
-"""What fits into N tokens: the worthiest cues, as many of them as the block has room for."""
+"""What fits into N tokens: greedy by value per token, deterministic."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from fusion.render import RenderOptions, in_order, render
-from fusion.selection import CuePrompt, DroppedCue, KeptCue, Selection
+from fusion.render import RenderOptions, in_order, line, render
+from fusion.selection import CuePrompt, KeptCue, Selection
 
 __all__ = ["estimate_tokens", "fit"]
 
@@ -14,10 +15,13 @@ BYTES_PER_TOKEN = 3
 """On the safe side: byte-pair vocabularies of 32,000 tokens and more take about 4 bytes of English
 prose a token, less of digits and of other scripts."""
 
+MAX_TRIES = 64
+"""Blocks that are rendered and counted in search of one cue more when the budget is nearly full."""
+
 
 def estimate_tokens(text: str) -> int:
     """Tokens of ``text`` where no tokenizer is at hand: its UTF-8 bytes over three, rounded up."""
-    return math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN)
+    return math.ceil(_bytes(text) / BYTES_PER_TOKEN)
 
 
 def fit(
@@ -26,75 +30,132 @@ def fit(
     tokens: int,
     options: RenderOptions,
     count_tokens: Callable[[str], int],
+    one_per_kind: bool = False,
 ) -> CuePrompt:
-    """Render what fits: the cue of least value goes first, of equals the later one.
+    """Render what fits: the cue of most value per token goes in first, of equals the earlier one.
 
-    A cue too long for the budget even alone is passed over, so that it does not take those of less
-    value with it.
+    A cue that does not fit beside those of more value is passed over, and the next one tried. A
+    line's tokens are its share, by bytes, of the tokens of the whole block; the block that is
+    returned was counted itself.
 
     Args:
         selection: as the policies left it.
         gated: as the gate left it; cues that a policy merged into one that has to go are found
             here and go with it, each with its own reason.
         tokens: the block never takes more.
+        one_per_kind: the best cue of each kind goes in before all others.
     """
-    ranked = sorted(selection.kept, key=lambda item: (-item.value, item.cue.span, item.cue.id))
 
     def block(kept: Sequence[KeptCue]) -> CuePrompt:
         return render(Selection(in_order(kept), selection.dropped), options)
 
-    def fits(kept: Sequence[KeptCue]) -> bool:
-        return count_tokens(block(kept).text) <= tokens
+    def count(kept: Sequence[KeptCue]) -> int:
+        return count_tokens(block(kept).text)
 
-    inside, alone = _choose(ranked, fits) if tokens else ([], [])
+    whole = block(selection.kept)
+    if not selection.kept or (total := count_tokens(whole.text)) <= tokens:
+        return whole
+    costs = _costs(selection.kept, whole.text, total, options)
+    ranked = _ranked(selection.kept, costs, one_per_kind)
+    inside = _chosen(ranked, costs, tokens, count) if tokens else []
+    return _without(selection, gated, inside, tokens, count, options)
+
+
+def _costs(
+    kept: Sequence[KeptCue], text: str, total: int, options: RenderOptions
+) -> dict[str, float]:
+    """Tokens of each cue's line with its line break, by cue id."""
+    rate = total / max(1, _bytes(text))
+    return {item.cue.id: rate * (_bytes(line(item, options)) + 1) for item in kept}
+
+
+def _ranked(kept: Sequence[KeptCue], costs: dict[str, float], one_per_kind: bool) -> list[KeptCue]:
+    """Best value per token first; with ``one_per_kind`` the best of each kind before all others."""
+    ranked = sorted(
+        kept, key=lambda item: (-item.value / costs[item.cue.id], item.when, item.cue.id)
+    )
+    if not one_per_kind:
+        return ranked
+    first = list({item.kind: item for item in reversed(ranked)}.values())
+    ids = {item.cue.id for item in first}
+    return [item for item in ranked if item.cue.id in ids] + [
+        item for item in ranked if item.cue.id not in ids
+    ]
+
+
+def _chosen(
+    ranked: list[KeptCue],
+    costs: dict[str, float],
+    tokens: int,
+    count: Callable[[Sequence[KeptCue]], int],
+) -> list[KeptCue]:
+    """Greedy by the costs; then, by exact counts, less of it or more."""
+    inside = _greedy(ranked, costs, tokens, heading=count(ranked[:1]) - costs[ranked[0].cue.id])
+    while inside and count(inside) > tokens:
+        inside = inside[: _fitting(inside, tokens, count)]
     ids = {item.cue.id for item in inside}
-    too_long = {item.cue.id for item in alone}
-    known = {item.cue.id: item for item in gated.kept}
-    dropped = list(selection.dropped)
+    used, tries = count(inside) if inside else 0, 0
     for item in ranked:
-        if item.cue.id in ids:
-            continue
-        only = " even alone" if item.cue.id in too_long else ""
-        reason = f"does not fit{only} into the budget of {tokens} tokens"
-        dropped.append(DroppedCue(item.kind, item.cue, reason))
-        for id in item.merged_ids:
-            part = known[id]
-            why = f"merged into {item.cue.id}, which {reason}"
-            dropped.append(DroppedCue(part.kind, part.cue, why))
-    dropped.sort(key=lambda item: (item.cue.span, item.kind, item.cue.id))
-    return render(Selection(tuple(inside), tuple(dropped)), options)
-
-
-def _choose(
-    ranked: list[KeptCue], fits: Callable[[Sequence[KeptCue]], bool]
-) -> tuple[list[KeptCue], list[KeptCue]]:
-    """The longest head of ``ranked`` that fits, and what was passed over as too long by itself."""
-    candidates, alone = list(ranked), list[KeptCue]()
-    while True:
-        count = _longest(candidates, fits)
-        if count == len(candidates) or (count and fits(candidates[count : count + 1])):
-            return candidates[:count], alone
-        alone.append(candidates.pop(count))
-
-
-def _longest(candidates: list[KeptCue], fits: Callable[[Sequence[KeptCue]], bool]) -> int:
-    """The length of a head of ``candidates`` that fits while one cue more does not.
-
-    Lengths are doubled and then bisected: about 2 log2(n) blocks are rendered and counted.
-    """
-    good, step = 0, 1
-    while good < len(candidates):
-        length = min(good + step, len(candidates))
-        if not fits(candidates[:length]):
+        if tries == MAX_TRIES:
             break
-        good, step = length, 2 * step
-    else:
-        return good
-    bad = length
+        if item.cue.id in ids or used + costs[item.cue.id] / 2 > tokens:
+            continue
+        tries += 1
+        if (more := count([*inside, item])) <= tokens:
+            inside, used = [*inside, item], more
+    return inside
+
+
+def _greedy(
+    ranked: list[KeptCue], costs: dict[str, float], tokens: int, heading: float
+) -> list[KeptCue]:
+    inside, used = [], heading
+    for item in ranked:
+        if used + costs[item.cue.id] <= tokens:
+            inside.append(item)
+            used += costs[item.cue.id]
+    return inside
+
+
+def _fitting(inside: list[KeptCue], tokens: int, count: Callable[[Sequence[KeptCue]], int]) -> int:
+    """The length of a head of ``inside`` that fits while one cue more does not."""
+    good, bad = 0, len(inside)
     while bad - good > 1:
         middle = (good + bad) // 2
-        if fits(candidates[:middle]):
+        if count(inside[:middle]) <= tokens:
             good = middle
         else:
             bad = middle
     return good
+
+
+def _without(
+    selection: Selection,
+    gated: Selection,
+    inside: list[KeptCue],
+    tokens: int,
+    count: Callable[[Sequence[KeptCue]], int],
+    options: RenderOptions,
+) -> CuePrompt:
+    """The block of ``inside``, all other cues dropped for want of room."""
+    ids = {item.cue.id for item in inside}
+    outside = [item for item in selection.kept if item.cue.id not in ids]
+    reasons = {}
+    for item in outside:
+        only = " even alone" if _is_too_long(item, len(outside), tokens, count) else ""
+        reasons[item.cue.id] = f"does not fit{only} into the budget of {tokens} tokens"
+    left = selection.without(reasons).with_parts(selection, gated)
+    return render(replace(left, kept=in_order(inside)), options)
+
+
+def _is_too_long(
+    item: KeptCue, left_out: int, tokens: int, count: Callable[[Sequence[KeptCue]], int]
+) -> bool:
+    """Whether nothing could have made room for it; asked only where few cues are left out."""
+    if not tokens or left_out > MAX_TRIES:
+        return False
+    return count([item]) > tokens
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

@@ -6,10 +6,11 @@ Pure: the same timeline, question, options and tools give the same text, to the 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from fusion.budget import fit
 from fusion.gate import gate
-from fusion.options import FusionOptions
+from fusion.options import POLICIES, FusionOptions
 from fusion.policy import Policy, Tools
 from fusion.question import Question
 from fusion.selection import CuePrompt, Selection
@@ -17,10 +18,7 @@ from perception.cue import CueTimeline
 from perception.errors import CuelightError
 from perception.plugins import take
 
-__all__ = ["POLICIES", "FusionOptions", "Tools", "fuse"]
-
-POLICIES = "fusion.policies"
-"""The folder whose files are the policies."""
+__all__ = ["POLICIES", "FusionOptions", "Tools", "fuse", "select"]
 
 
 def fuse(
@@ -28,6 +26,7 @@ def fuse(
     question: Question,
     options: FusionOptions | None = None,
     tools: Tools | None = None,
+    rejected: Mapping[str, str] | None = None,
 ) -> CuePrompt:
     """The block of cues for a model's prompt.
 
@@ -39,30 +38,62 @@ def fuse(
         timeline: the order of its tracks does not matter.
         question: its ``span`` limits the cues to those that touch it.
         options: None = the defaults, the paper's policy.
-        tools: None = tokens are estimated.
+        tools: None = tokens are estimated, nothing is calibrated.
+        rejected: cue id -> reason, of cues that were checked and found wanting; they are dropped.
 
     Raises:
         UnknownName: ``options.policies`` names one that does not exist.
+        BadInput: a policy needs a tool that ``tools`` lacks.
     """
     options, tools = options or FusionOptions(), tools or Tools()
-    policies = {name: _policy(name) for name in options.policies}
-    gated = selection = gate(timeline, question, options)
+    gated, selection = _selected(timeline, question, options, tools, rejected)
+    return fit(
+        selection,
+        gated,
+        options.budget_tokens,
+        options.render,
+        tools.count_tokens,
+        options.one_per_kind,
+    )
+
+
+def select(
+    timeline: CueTimeline,
+    question: Question,
+    options: FusionOptions | None = None,
+    tools: Tools | None = None,
+) -> Selection:
+    """What gate and policies make of a timeline, before the budget; raises as ``fuse``."""
+    return _selected(timeline, question, options or FusionOptions(), tools or Tools(), None)[1]
+
+
+def _selected(
+    timeline: CueTimeline,
+    question: Question,
+    options: FusionOptions,
+    tools: Tools,
+    rejected: Mapping[str, str] | None,
+) -> tuple[Selection, Selection]:
+    """After the gate, and after the policies."""
+    policies = {name: _policy(name, options) for name in options.policies}
+    gated = selection = gate(timeline, question, options, tools.calibration, rejected)
     for name in options.policies:
-        selection = policies[name](selection, question, tools)
+        after = policies[name](selection, question, tools)
+        selection = after.with_parts(selection, gated)
         _account(selection, gated, name)
-    return fit(selection, gated, options.budget_tokens, options.render, tools.count_tokens)
+    return gated, selection
 
 
-def _policy(name: str) -> Policy:
+def _policy(name: str, options: FusionOptions) -> Policy:
     plugin = take(POLICIES, name)
-    policy: Policy = plugin.build(plugin.Options())
+    policy: Policy = plugin.build(options.policy_options.get(name) or plugin.Options())
     return policy
 
 
 def _account(selection: Selection, gated: Selection, policy: str) -> None:
     """See that a policy neither lost, doubled nor made a cue."""
     after = Counter(
-        [id for item in selection.kept for id in (item.cue.id, *item.merged_ids)]
+        [id for item in selection.kept for id in item.ids]
         + [item.cue.id for item in selection.dropped]
     )
     before = Counter([item.cue.id for item in gated.kept] + [item.cue.id for item in gated.dropped])

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from fusion.render import RenderOptions
 from perception.errors import BadInput
 
-__all__ = ["ACTION_THRESHOLD", "THRESHOLDS", "FusionOptions"]
+__all__ = ["ACTION_THRESHOLD", "POLICIES", "THRESHOLDS", "FusionOptions"]
+
+POLICIES = "fusion.policies"
+"""The folder whose files are the policies."""
 
 ACTION_THRESHOLD = 0.6
 """MimeQA keeps "only action predictions with confidence scores above 60%" (section 4.2.1)."""
@@ -38,17 +42,23 @@ class FusionOptions:
 
     Args:
         policies: names of files in ``fusion/policies``, applied in this order.
+        policy_options: by policy, its ``Options``; those that are not named have their defaults.
         thresholds: by cue kind; a cue whose probability is lower is dropped. What is given is laid
             over ``THRESHOLDS``.
         default_threshold: for kinds that are named in neither.
+        margin_s: cues up to so far outside the part that is asked about are let in too.
         budget_tokens: the block never takes more tokens of the model than this.
+        one_per_kind: the worthiest cue of each kind is put in first, where it fits.
         render: how the block is worded.
     """
 
     policies: tuple[str, ...] = ("every_cue",)
+    policy_options: Mapping[str, Any] = field(default_factory=dict, metadata={"plugins": POLICIES})
     thresholds: Mapping[str, float] = field(default_factory=dict)
     default_threshold: float = DEFAULT_THRESHOLD
+    margin_s: float = 0.0
     budget_tokens: int = 1000
+    one_per_kind: bool = False
     render: RenderOptions = field(default_factory=RenderOptions)
 
     def __post_init__(self) -> None:
@@ -64,6 +74,8 @@ class FusionOptions:
             raise BadInput(
                 f"The budget is {self.budget_tokens} tokens; give 0 (no cues) or more, e.g. 1000."
             )
+        if not self.margin_s >= 0:
+            raise BadInput(f"margin_s is {self.margin_s}; give 0 or more seconds, e.g. 10.")
 
     def threshold(self, kind: str) -> float:
         """The least probability with which a cue of ``kind`` is kept."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -9,6 +10,12 @@ from perception.cue import Span
 from perception.errors import BadInput
 
 __all__ = ["Question", "QuestionType"]
+
+_CLOCK = r"(?:(\d+):)?(\d{1,2}):(\d{2}(?:\.\d+)?)"
+_MIMEQA = r"(\d+) min:(\d{1,2}(?:\.\d+)?) sec"
+_SECONDS = r"(\d+(?:\.\d+)?) ?(?:s|sec|secs|second|seconds)"
+_TIME = re.compile(rf"(?<![\d:.])(?:{_MIMEQA}|{_CLOCK}|{_SECONDS})(?![\w:])")
+"""``01 min:05.50 sec`` as MimeQA writes it, ``1:05``, ``1:02:03.5``, ``65 s``."""
 
 
 class QuestionType(StrEnum):
@@ -41,6 +48,12 @@ class Question:
     type: QuestionType | None = None
     id: str = ""
 
+    @property
+    def mentioned(self) -> Span | None:
+        """From the first to the last of the times that ``text`` names; None where it names none."""
+        times_s = [_seconds(match) for match in _TIME.finditer(self.text)]
+        return Span(min(times_s), max(times_s)) if times_s else None
+
     def __post_init__(self) -> None:
         if not self.text.strip():
             raise BadInput('The question is empty; ask something, e.g. "What is the mime pulling?"')
@@ -53,3 +66,10 @@ class Question:
             raise BadInput(f"The options repeat each other: {', '.join(self.options)}.")
         if any(not option.strip() for option in self.options):
             raise BadInput("One of the options is empty.")
+
+
+def _seconds(match: re.Match[str]) -> float:
+    mimeqa_min, mimeqa_s, hours, minutes, seconds, alone = (
+        float(group or 0) for group in match.groups()
+    )
+    return (mimeqa_min + minutes) * 60 + hours * 3600 + mimeqa_s + seconds + alone

@@ -14,17 +14,13 @@ __all__ = ["plain", "quoted", "visible"]
 _QUOTES = '"“”„‟«»″‶〝〞〟＂❝❞🙶🙷🙸'
 _SINGLE = "'"
 _BRACKETS = {
-    "<": "‹",
-    "＜": "‹",
-    "﹤": "‹",
-    ">": "›",
-    "＞": "›",
-    "﹥": "›",
-    "[": "(",
-    "［": "(",
-    "]": ")",
-    "］": ")",
+    **dict.fromkeys("<＜﹤≮", "‹"),
+    **dict.fromkeys(">＞﹥≯", "›"),
+    **dict.fromkeys("[［﹇", "("),
+    **dict.fromkeys("]］﹈", ")"),
 }
+"""All characters that compatibility normalisation, with which some tokenizers begin, would turn
+into a bracket."""
 _HARMLESS = str.maketrans({**dict.fromkeys(_QUOTES, _SINGLE), **_BRACKETS})
 
 _JOINERS = "\u200c\u200d"

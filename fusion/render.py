@@ -4,12 +4,15 @@
 
     These cues were found in the video by automatic recognizers and are potentially unreliable. ...
     - 0:00.3-0:02.5 action: person 1, upper left, waves both hands (96 %)
-    - 0:01.0-0:04.0 screen text: "NO ENTRY" (93 %)
+    - 0:01.0-0:04.0 screen text: "NO ENTRY" (score 0.93)
+
+A probability that was calibrated is told as per cent, a raw score as a score. ``fusion.reading``
+reads the lines back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fusion.quoting import plain, quoted
@@ -17,7 +20,18 @@ from fusion.selection import CuePrompt, KeptCue, Selection
 from perception.cue import Span
 from perception.errors import BadInput, UnknownName
 
-__all__ = ["NOTICES", "ORDERS", "RenderOptions", "clock", "in_order", "render", "span_words"]
+__all__ = [
+    "LABEL_KINDS",
+    "NOTICES",
+    "ORDERS",
+    "RenderOptions",
+    "clock",
+    "heading",
+    "in_order",
+    "line",
+    "render",
+    "span_words",
+]
 
 NOTICES = {
     "unreliable": "These cues were found in the video by automatic recognizers and are "
@@ -52,7 +66,7 @@ class RenderOptions:
         notice: a name in ``NOTICES``.
         order: a name in ``ORDERS``.
         times: whether lines carry their time span.
-        confidence: whether lines carry the probability, as per cent.
+        confidence: whether lines carry the probability, as per cent, or the uncalibrated score.
         max_chars: a cue's text is cut to so many characters, so that one long reading cannot push
             out all others. 300 is about 20 s of speech.
     """
@@ -96,7 +110,7 @@ def in_order(kept: Iterable[KeptCue], order: str = "time") -> tuple[KeptCue, ...
     which cues come in never matters."""
 
     def key(item: KeptCue) -> tuple[str, Span, str, str]:
-        return (item.kind if order == "kind" else "", item.cue.span, item.kind, item.cue.id)
+        return (item.kind if order == "kind" else "", item.when, item.kind, item.cue.id)
 
     return tuple(sorted(kept, key=key))
 
@@ -110,38 +124,70 @@ def render(selection: Selection, options: RenderOptions) -> CuePrompt:
     selection = replace(selection, kept=kept)
     if not kept:
         return CuePrompt("", selection)
-    text: list[str] = []
+    text = [heading(kept, options)]
     links: list[tuple[int, str]] = []
-    text.append(_heading(kept, options))
-    for line, item in _lines(kept, options):
+    for words, item in _lines(kept, options):
         if item is not None:
-            links.extend((len(text), id) for id in (item.cue.id, *item.merged_ids))
-        text.append(line)
+            links.extend((len(text), id) for id in item.ids)
+        text.append(words)
     return CuePrompt("\n".join(text), selection, tuple(links))
 
 
-def _heading(kept: tuple[KeptCue, ...], options: RenderOptions) -> str:
+def heading(kept: Sequence[KeptCue], options: RenderOptions) -> str:
+    """The notice; it tells what quotes mean where there are any."""
     notice = NOTICES[options.notice]
     if all(item.kind in LABEL_KINDS for item in kept):
         return notice
     return f"{notice} {QUOTED_NOTICE}"
 
 
+def line(item: KeptCue, options: RenderOptions) -> str:
+    """The line that speaks of a cue."""
+    kind = "" if options.order == "kind" else _kind_words(item.kind, options)
+    head = " ".join(filter(None, [span_words(item.when) if options.times else "", kind]))
+    return f"- {head}{': ' if head else ''}{_said(item, options)}"
+
+
 def _lines(
     kept: tuple[KeptCue, ...], options: RenderOptions
 ) -> Iterator[tuple[str, KeptCue | None]]:
-    heading = None
+    group = None
     for item in kept:
-        kind = plain(item.kind.replace("_", " "), options.max_chars)
-        if options.order == "kind" and kind != heading:
-            heading = kind
+        kind = _kind_words(item.kind, options)
+        if options.order == "kind" and kind != group:
+            group = kind
             yield f"{kind}:", None
-        yield _line(item, "" if options.order == "kind" else kind, options), item
+        yield line(item, options), item
 
 
-def _line(item: KeptCue, kind: str, options: RenderOptions) -> str:
-    words = item.cue.text if item.phrasing is None else item.phrasing
-    show = plain if item.kind in LABEL_KINDS else quoted
-    head = " ".join(filter(None, [span_words(item.cue.span) if options.times else "", kind]))
-    percent = f" ({int(item.probability * 100 + 0.5)} %)" if options.confidence else ""
-    return f"- {head}{': ' if head else ''}{show(words, options.max_chars)}{percent}"
+def _kind_words(kind: str, options: RenderOptions) -> str:
+    """Without a colon, which ends it."""
+    return plain(kind.replace("_", " ").replace(":", " "), options.max_chars)
+
+
+def _said(item: KeptCue, options: RenderOptions) -> str:
+    is_label = item.kind in LABEL_KINDS
+    words = (_label if is_label else quoted)(item.words, options.max_chars)
+    if item.qualifier:
+        words = f"{item.qualifier} {words}"
+    if item.note:
+        words = f"{words}, {_label(item.note, options.max_chars)}"
+    if not options.confidence:
+        return words + "".join(
+            f", or {_label(label, options.max_chars)}" for label, _ in item.alternatives
+        )
+    words += _mark(item.probability, item.calibrated)
+    for label, probability in item.alternatives:
+        words += f", or {_label(label, options.max_chars)}{_mark(probability, item.calibrated)}"
+    return words
+
+
+def _label(text: str, max_chars: int) -> str:
+    """Harmless, and without what closes a mark: a label says nothing of its own probability."""
+    return plain(text, max_chars).replace(" %)", "%)").replace("(score ", "( score ")
+
+
+def _mark(probability: float, calibrated: bool) -> str:
+    """`` (96 %)``, or `` (score 0.93)`` for a score that nobody has compared with the truth."""
+    percent = int(probability * 100 + 0.5)
+    return f" ({percent} %)" if calibrated else f" (score {percent // 100}.{percent % 100:02})"

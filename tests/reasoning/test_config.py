@@ -29,7 +29,8 @@ def test_the_default_file_says_what_the_code_has() -> None:
     for name, options in config.recognizers.items():
         chosen = {field: {} for field in folders(options)}
         assert dataclasses.replace(options, **chosen) == empty.recognizers[name]
-    same = {"videollms": empty.videollms, "recognizers": empty.recognizers}
+    assert dataclasses.replace(config.fusion, policy_options={}) == empty.fusion
+    same = {each: getattr(empty, each) for each in ("videollms", "recognizers", "fusion")}
     assert dataclasses.replace(config, **same) == empty
     for options in config.videollms.values():
         assert options == type(options)()
