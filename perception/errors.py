@@ -7,7 +7,8 @@
     │   ├── BadInput              a file, a value or an option that cannot be used as given
     │   │   └── UnreadableVideo   a path that holds no decodable video or audio
     │   ├── UnknownName           a plug-in, checkpoint or key that does not exist (lists what does)
-    │   ├── MissingExtra          an optional package is not installed (says the install line)
+    │   ├── MissingPackage        an optional package is not installed (says the install line)
+    │   │   └── MissingExtra      the packages of one of Cuelight's extras
     │   ├── UnsupportedPlatform   this machine has no wheel of a needed package
     │   └── StorageError          the disk is full or read-only
     ├── WeightsError              a checkpoint could not be fetched or does not have its sha256
@@ -25,6 +26,7 @@ __all__ = [
     "BadInput",
     "CuelightError",
     "MissingExtra",
+    "MissingPackage",
     "RecognizerFailed",
     "StorageError",
     "UnknownName",
@@ -62,16 +64,24 @@ class UnknownName(UserError):
         super().__init__(f"There is no {what} {name!r}.{hint} Available: {known}.")
 
 
-class MissingExtra(UserError):
-    """An optional package is not installed; ``then`` is a second command that its extra needs."""
+class MissingPackage(UserError):
+    """An optional package is not installed; ``install`` is the command that installs it."""
 
-    def __init__(self, package: str, extra: str, purpose: str, then: str = "") -> None:
-        self.package, self.extra = package, extra
-        second = f" && {then}" if then else ""
+    def __init__(self, package: str, install: str, purpose: str) -> None:
+        self.package = package
         super().__init__(
             f"{purpose} needs the package {package}, which is not installed. "
-            f"Install it with: pip install 'cuelight[{extra}]'{second}"
+            f"Install it with: {install}"
         )
+
+
+class MissingExtra(MissingPackage):
+    """An extra of Cuelight is not installed; ``then`` is a second command that it needs."""
+
+    def __init__(self, package: str, extra: str, purpose: str, then: str = "") -> None:
+        self.extra = extra
+        second = f" && {then}" if then else ""
+        super().__init__(package, f"pip install 'cuelight[{extra}]'{second}", purpose)
 
 
 class UnsupportedPlatform(UserError):

@@ -1,0 +1,80 @@
+"""Weights that an option names: a checkpoint of the manifest, or a file of the user's own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from perception import weights
+from perception.errors import BadInput, UnknownName
+
+__all__ = ["GivenWeights", "sha256_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenWeights:
+    """A file of weights, known by its name in the manifest or by its path.
+
+    Args:
+        checkpoint: its name in the manifest; empty when it is the user's own.
+        own: the user's file; None when it is in the manifest.
+        sha256: of the user's own file; empty when the manifest has it.
+    """
+
+    checkpoint: str = ""
+    own: Path | None = None
+    sha256: str = ""
+
+    @classmethod
+    def named(cls, given: str, suffix: str, what: str) -> GivenWeights:
+        """What ``given`` names.
+
+        Args:
+            given: a name in the manifest, or the path of a file.
+            suffix: by which such files are told from names, e.g. ``".onnx"``.
+            what: the option, for error messages, e.g. ``"The model of rtmlib"``.
+
+        Raises:
+            UnknownName: there is no such checkpoint.
+            BadInput: there is no such file, or it cannot be read.
+        """
+        if Path(given).name == given and not given.endswith(suffix):
+            if given not in weights.checkpoints():
+                raise UnknownName("checkpoint", given, weights.checkpoints())
+            return cls(checkpoint=given)
+        path = Path(given).expanduser()
+        if not path.is_file():
+            raise BadInput(
+                f"{what} is {given!r}: there is no such file. It is the path of a {suffix} file or "
+                "a name in the list of: cuelight checkpoints list"
+            )
+        return cls(own=path, sha256=sha256_of(path, what))
+
+    @property
+    def checkpoints(self) -> tuple[str, ...]:
+        """Its name in the manifest, if it has one."""
+        return (self.checkpoint,) if self.checkpoint else ()
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """Its name in the manifest, or what pins a file of the user's own wherever it lies."""
+        return {"weights_sha256": self.sha256} if self.own else {"weights": self.checkpoint}
+
+    def path(self) -> Path:
+        """The file, fetched where it must be; raises as ``weights.path`` does."""
+        return self.own or weights.path(self.checkpoint)
+
+
+def sha256_of(path: Path, what: str) -> str:
+    """Hex digits of a file's sha256.
+
+    Raises:
+        BadInput: it cannot be read; ``what`` begins the message.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise BadInput(f"{what} cannot be read: {error.strerror} ({str(path)!r}).") from None
