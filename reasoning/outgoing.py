@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import ipaddress
+import json
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
 from reasoning.videollm import Frames, Request, Text, TokenCount
 
-__all__ = ["frame_times", "is_loopback", "record"]
+__all__ = ["abbreviated", "frame_times", "is_loopback", "record", "stands_for", "without_key"]
 
 
 def record(request: Request, count: TokenCount | None = None, **settings: Any) -> dict[str, Any]:
@@ -52,3 +56,33 @@ def is_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
+
+
+def abbreviated(value: Any) -> Any:
+    """A JSON value with every ``data:`` address in it as its type, size and sha256."""
+    if isinstance(value, dict):
+        return {key: abbreviated(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [abbreviated(inner) for inner in value]
+    if isinstance(value, str) and (found := _DATA_URL.fullmatch(value)):
+        return stands_for(base64.b64decode(found[2]), found[1])
+    return value
+
+
+def stands_for(content: bytes, mime_type: str) -> str:
+    """What is shown in place of bytes that go out."""
+    digest = hashlib.sha256(content).hexdigest()
+    return f"({mime_type}, {len(content)} bytes, sha256 {digest})"
+
+
+def without_key(text: str, key: str) -> str:
+    """``text`` with "…" in place of the key, as it stands or as JSON escapes it."""
+    if not key:
+        return text
+    escaped = json.dumps(key)[1:-1]
+    for shown in (key, escaped, escaped.replace("/", "\\/")):
+        text = text.replace(shown, "…")
+    return text

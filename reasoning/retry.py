@@ -1,17 +1,26 @@
-"""Waiting between tries: exponential, bounded, and as long as the server asks for."""
+"""Trying again: which failures pass, and waiting between tries, exponential, bounded, and as long
+as the server asks for."""
 
 from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TypeVar
 
 from perception.errors import BadInput
+from reasoning.answer import FailureKind
 
-__all__ = ["RetryOptions", "asked_for_s", "pause_s"]
+__all__ = ["NotAnswered", "RetryOptions", "asked_for_s", "pause_s", "persevere"]
+
+T = TypeVar("T")
+
+_BUSY = frozenset({408, 409, 425, 429})
+SERVER_ERROR = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,54 @@ class RetryOptions:
                 f"A retry needs at least one try and 0 <= first_pause_s <= longest_pause_s, not "
                 f"{self.tries} tries, {self.first_pause_s} s and {self.longest_pause_s} s."
             )
+
+
+@dataclass(frozen=True, slots=True)
+class NotAnswered:
+    """A server gave no reply that can be used.
+
+    Args:
+        reason: for a person, without a full stop at its end.
+        status: of the last HTTP reply; 0 when there was none.
+        final: trying again is known to be of no use.
+        asked_s: how long the server asked to be left alone.
+        tries: made in all.
+    """
+
+    kind: FailureKind
+    reason: str
+    status: int = 0
+    final: bool = False
+    asked_s: float | None = None
+    tries: int = 1
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same call may succeed later: no reply, too busy, or an error of the server's
+        own (RFC 9110, section 15)."""
+        if self.final or self.kind is not FailureKind.UNAVAILABLE:
+            return False
+        return self.status == 0 or self.status in _BUSY or self.status >= SERVER_ERROR
+
+    def sentence(self) -> str:
+        """The reason with the number of tries."""
+        tries = f" (after {self.tries} tries)" if self.tries > 1 else ""
+        return f"{self.reason}{tries}."
+
+
+def persevere(options: RetryOptions, attempt: Callable[[], T | NotAnswered]) -> T | NotAnswered:
+    """What ``attempt`` returns, tried again after a pause while its failure may pass."""
+    tries = 0
+    while True:
+        tries += 1
+        outcome = attempt()
+        if not isinstance(outcome, NotAnswered):
+            return outcome
+        outcome = replace(outcome, tries=tries)
+        wait_s = pause_s(options, tries, outcome.asked_s) if outcome.may_pass else None
+        if wait_s is None:
+            return outcome
+        time.sleep(wait_s)
 
 
 def pause_s(options: RetryOptions, failed_tries: int, asked_s: float | None) -> float | None:

@@ -283,10 +283,11 @@ def test_what_would_leave_the_machine_and_its_price(monkeypatch: pytest.MonkeyPa
     sent = model_at("https://api.openai.com/v1", model="gpt-4o").egress(FREE)
     assert sent is not None
     assert (sent.host, sent.frames) == ("api.openai.com", 2)
-    # "Look.\nQuestion: ?" has 17 bytes: 6 tokens, and 2 × 255 for the pictures.
-    assert sent.tokens == 516
-    # 516 × $2.5 and 128 × $10 for a million.
-    assert sent.cost_usd == pytest.approx(0.00257)
+    # "Look." has 5 bytes and "Question: ?" 11: 2 + 4 tokens, 32 for the message's marks, and
+    # 2 × 255 for the pictures.
+    assert sent.tokens == 548
+    # 548 × $2.5 and 128 × $10 for a million.
+    assert sent.cost_usd == pytest.approx(0.00265)
 
 
 def test_an_unknown_model_has_no_price_but_can_be_given_one(
@@ -302,7 +303,7 @@ def test_an_unknown_model_has_no_price_but_can_be_given_one(
     assert unknown is not None
     assert unknown.cost_usd is None
     assert priced is not None
-    assert priced.cost_usd == pytest.approx((516 + 256) / 1e6)
+    assert priced.cost_usd == pytest.approx((548 + 256) / 1e6)
 
 
 def test_a_missing_package_is_told_with_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
