@@ -355,12 +355,9 @@ def kappa(first: Sequence[Any], second: Sequence[Any], *, seed: int = 0) -> Agre
     x, y = (np.array([codes[v] for v in column.tolist()]) for column in (a, b))
     table = np.zeros((len(codes), len(codes)))
     np.add.at(table, (x, y), 1)
-    draws = (
-        np.random.default_rng(seed)
-        .multinomial(len(x), (table / len(x)).ravel(), 2000)
-        .reshape(-1, *table.shape)
-    )
-    spread = [value for value in map(_kappa, draws) if value is not None]
+    counts = np.random.default_rng(seed).multinomial(len(x), (table / len(x)).ravel(), 2000)
+    draws = counts.astype(np.float64).reshape(-1, *table.shape)
+    spread = [value for value in (_kappa(draw) for draw in draws) if value is not None]
     interval = Interval(*map(float, np.percentile(spread, [2.5, 97.5]))) if spread else None
     value = _kappa(table)
     return Agreement(float((x == y).mean()), len(x), value, interval if value is not None else None)
