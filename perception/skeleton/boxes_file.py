@@ -102,11 +102,12 @@ def _header(cells: Sequence[str]) -> Sequence[str]:
     for name in names:
         if name not in COLUMNS:
             raise BadInput(f"line 1: {UnknownName('column', name, COLUMNS)}")
+        if names.count(name) > 1:
+            raise BadInput(f"line 1: the column {name!r} stands here twice.")
     for name in NEEDED:
-        if names.count(name) != 1:
-            number = names.count(name) or "no"
+        if name not in names:
             raise BadInput(
-                f"line 1: there is {number} column {name!r}. The first line names the columns: "
+                f"line 1: there is no column {name!r}. The first line names the columns: "
                 f"{', '.join(NEEDED)} and, if known, score."
             )
     return names

@@ -13,11 +13,18 @@ from perception.recognizer import Frame
 from perception.skeleton.boxes import Boxes, BoxSource, BoxStream
 from perception.skeleton.pose import PersonPose
 
-__all__ = ["Found", "NetworkEstimator", "PoseNetwork"]
+__all__ = ["NOBODY", "Found", "NetworkEstimator", "PoseNetwork"]
 
 Found = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
 """Keypoints [n, 17, 2] in pixels of the picture that was looked at, their scores [n, 17], and the
 persons' scores [n]."""
+
+
+NOBODY: Found = (
+    np.zeros((0, 17, 2), dtype=np.float32),
+    np.zeros((0, 17), dtype=np.float32),
+    np.zeros(0, dtype=np.float32),
+)
 
 
 class PoseNetwork(Protocol):
@@ -87,8 +94,7 @@ class NetworkEstimator:
 
     def _in_boxes(self, rgb: npt.NDArray[np.uint8], boxes: Boxes, scale: float) -> Found:
         if not len(boxes.corners):
-            nobody = np.zeros((0, 17), dtype=np.float32)
-            return nobody[..., None], nobody, boxes.scores
+            return NOBODY
         keypoints, scores = self._network.in_boxes(rgb, boxes.corners / np.float32(scale))
         return keypoints, scores, boxes.scores
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,18 +11,23 @@ import numpy as np
 import numpy.typing as npt
 
 from perception.errors import BadInput
-from perception.skeleton.networks import Found
+from perception.skeleton.networks import NOBODY, Found
 from perception.skeleton.openmmlab import loading, stack
-from perception.skeleton.openmmlab.pose_config import PoseConfig
+from perception.skeleton.openmmlab.config_file import ConfigFile
+from perception.skeleton.openmmlab.models import (
+    explained,
+    fill,
+    in_scope,
+    on_device,
+    quiet,
+    read_config,
+)
 from perception.skeleton.pose import COCO_KEYPOINTS
 
 __all__ = ["PoseModel"]
 
 TOP_DOWN, ONE_STAGE = "TopdownPoseEstimator", "BottomupPoseEstimator"
 """Types of models in configs; mmpose counts one-stage models with those that work bottom-up."""
-
-COUNTERS = "num_batches_tracked"
-"""Weights that only training reads; checkpoints of old torch versions lack them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +49,7 @@ class PoseModel:
     is_top_down: bool
 
     @classmethod
-    def load(cls, config: PoseConfig, checkpoint: Path, device: str, purpose: str) -> PoseModel:
+    def load(cls, config: ConfigFile, checkpoint: Path, device: str, purpose: str) -> PoseModel:
         """Build the config's model and give it the checkpoint's weights.
 
         Raises:
@@ -61,16 +63,16 @@ class PoseModel:
         from mmpose.utils import register_all_modules
 
         document = loading.load_checkpoint(checkpoint)
-        with _quiet(), _in_scope(), _explained(config):
+        with quiet(), in_scope("mmpose"), explained(config, "mmpose"):
             register_all_modules(init_default_scope=False)
-            settings = _read(config)
+            settings = read_config(config)
             is_top_down = _is_top_down(settings, config)
             model = build_pose_estimator(settings.model)
             pipeline = Compose(_test_pipeline(settings))
             meta = _meta(document, settings)
-        _fill(model, loading.state_dict(document), checkpoint, config)
+        fill(model, loading.state_dict(document), checkpoint, config)
         rows = _coco_rows(model, meta, config)
-        return cls(_on(model, device), pipeline, meta, rows, is_top_down)
+        return cls(on_device(model, device, "mmpose"), pipeline, meta, rows, is_top_down)
 
     def in_boxes(
         self, rgb: npt.NDArray[np.uint8], corners: npt.NDArray[np.float32]
@@ -95,8 +97,7 @@ class PoseModel:
         found = sample.pred_instances
         scores = _array(found.keypoint_scores)
         if not len(scores):
-            nobody = np.zeros((0, 17), dtype=np.float32)
-            return nobody[..., None], nobody, nobody[:, 0]
+            return NOBODY
         persons = _array(found.bbox_scores) if "bbox_scores" in found else scores.mean(axis=1)
         return _array(found.keypoints)[:, self.rows, :2], scores[:, self.rows], persons
 
@@ -104,7 +105,7 @@ class PoseModel:
         import torch
         from mmengine.dataset import pseudo_collate
 
-        with torch.no_grad(), _quiet():
+        with torch.no_grad(), quiet():
             return self.model.test_step(pseudo_collate(list(samples)))
 
 
@@ -112,59 +113,7 @@ def _array(values: Any) -> npt.NDArray[np.float32]:
     return np.asarray(values, dtype=np.float32)
 
 
-@contextmanager
-def _in_scope() -> Iterator[None]:
-    """Within the block mmpose's names are found first."""
-    from mmengine.registry import DefaultScope
-
-    with DefaultScope.overwrite_default_scope("mmpose"):
-        yield
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Within the block OpenMMLab tells nobody what it lacks (mmdet) or how it uses torch."""
-    from mmengine.logging import MMLogger
-
-    logger = MMLogger.get_current_instance()
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.setLevel(before)
-
-
-@contextmanager
-def _explained(config: PoseConfig) -> Iterator[None]:
-    """What a config's code or a wrong key in it raises becomes a sentence."""
-    try:
-        yield
-    except BadInput:
-        raise
-    except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        raise BadInput(
-            f"mmpose cannot build the model of the config {str(config.path)!r}: {reason}"
-        ) from error
-
-
-def _read(config: PoseConfig) -> Any:
-    from mmengine.config import Config
-
-    settings = Config.fromfile(str(config.path))
-    if not isinstance(settings.get("model"), dict):
-        raise BadInput(f"The config {str(config.path)!r} has no model.")
-    settings.model.train_cfg = None
-    for part in settings.model.values():
-        if isinstance(part, dict):
-            part.pop("init_cfg", None)
-    return settings
-
-
-def _is_top_down(settings: Any, config: PoseConfig) -> bool:
+def _is_top_down(settings: Any, config: ConfigFile) -> bool:
     kind = str(settings.model.get("type")).rpartition(".")[2]
     if kind not in (TOP_DOWN, ONE_STAGE):
         raise BadInput(
@@ -196,23 +145,7 @@ def _meta(document: Mapping[str, Any], settings: Any) -> Mapping[str, Any]:
     return found
 
 
-def _fill(model: Any, weights: Mapping[str, Any], checkpoint: Path, config: PoseConfig) -> None:
-    misfit = f"The checkpoint {str(checkpoint)!r} does not fit the config {str(config.path)!r}"
-    total = len(model.state_dict())
-    try:
-        result = model.load_state_dict(weights, strict=False)
-    except RuntimeError as error:
-        first = next((line.strip() for line in str(error).splitlines()[1:]), str(error))
-        raise BadInput(f"{misfit}: {first}") from None
-    missing = [name for name in result.missing_keys if not name.endswith(COUNTERS)]
-    if missing:
-        raise BadInput(
-            f"{misfit}: it lacks {len(missing)} of the model's {total} weights, the first of them "
-            f"{missing[0]!r}."
-        )
-
-
-def _coco_rows(model: Any, meta: Mapping[str, Any], config: PoseConfig) -> Sequence[int]:
+def _coco_rows(model: Any, meta: Mapping[str, Any], config: ConfigFile) -> Sequence[int]:
     names = [meta["keypoint_id2name"][row] for row in range(len(meta["keypoint_id2name"]))]
     given = (model.test_cfg or {}).get("output_keypoint_indices")
     names = names if given is None else [names[row] for row in given]
@@ -223,15 +156,3 @@ def _coco_rows(model: Any, meta: Mapping[str, Any], config: PoseConfig) -> Seque
             f"{meta.get('dataset_name')!r}, not COCO's 17: it lacks {', '.join(missing)}."
         )
     return [names.index(name) for name in COCO_KEYPOINTS]
-
-
-def _on(model: Any, device: str) -> Any:
-    """The model on ``device``, ready to predict."""
-    import torch
-    from mmengine.model.utils import revert_sync_batchnorm
-
-    try:
-        return revert_sync_batchnorm(model).to(torch.device(device)).eval()
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise BadInput(f"mmpose's device {device!r} cannot be used: {reason}") from None

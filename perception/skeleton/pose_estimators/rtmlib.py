@@ -26,7 +26,7 @@ import numpy.typing as npt
 from perception.errors import BadInput, MissingPackage
 from perception.skeleton.boxes import BoxOptions, box_source
 from perception.skeleton.given_weights import GivenWeights
-from perception.skeleton.networks import Found, NetworkEstimator
+from perception.skeleton.networks import NOBODY, Found, NetworkEstimator
 
 __all__ = ["Options", "build"]
 
@@ -153,6 +153,8 @@ class Rtmlib:
         from rtmlib.tools.object_detection.post_processings import nms
 
         tool, options = self._model.tool, self._options
+        if min(rgb.shape[:2]) * tool.model_input_size[0] < max(rgb.shape[:2]):
+            return NOBODY
         padded, ratio = tool.preprocess(np.ascontiguousarray(rgb[..., ::-1]))
         detections, poses = (np.asarray(each[0]) for each in tool.inference(padded))
         sure = detections[:, 4] >= options.least_score
