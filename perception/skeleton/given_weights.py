@@ -1,16 +1,24 @@
-"""Weights that an option names: a checkpoint of the manifest, or a file of the user's own."""
+"""Weights that an option names: a checkpoint of the manifest, or a file that the user has.
+
+A file is checked by its name: against the manifest's sha256 where the manifest has that name, and
+against its own ending where it is one of OpenMMLab's, ``-<first 8 digits of its sha256>.pth``,
+with or without a date behind the digits.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from perception import weights
-from perception.errors import BadInput, UnknownName
+from perception.errors import BadInput, UnknownName, WeightsError
 
 __all__ = ["GivenWeights", "sha256_of"]
+
+_OPENMMLAB = re.compile(r"-([0-9a-f]{8})(?:_\d{8})?\.pth$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,7 @@ class GivenWeights:
         Raises:
             UnknownName: there is no such checkpoint.
             BadInput: there is no such file, or it cannot be read.
+            WeightsError: the file is not what its name says.
         """
         if Path(given).name == given and not given.endswith(suffix):
             if given not in weights.checkpoints():
@@ -50,7 +59,9 @@ class GivenWeights:
                 f"{what} is {given!r}: there is no such file. It is the path of a {suffix} file or "
                 "a name in the list of: cuelight checkpoints list"
             )
-        return cls(own=path, sha256=sha256_of(path, what))
+        sha256 = sha256_of(path, what)
+        _check(path, sha256)
+        return cls(own=path, sha256=sha256)
 
     @property
     def checkpoints(self) -> tuple[str, ...]:
@@ -65,6 +76,19 @@ class GivenWeights:
     def path(self) -> Path:
         """The file, fetched where it must be; raises as ``weights.path`` does."""
         return self.own or weights.path(self.checkpoint)
+
+
+def _check(path: Path, sha256: str) -> None:
+    """See that a file is what its name says."""
+    files = (file for each in weights.checkpoints().values() for file in each.files)
+    published = {file.name: file.sha256 for file in files if _OPENMMLAB.search(file.name)}
+    ending = _OPENMMLAB.search(path.name)
+    begins = published.get(path.name, ending[1] if ending else "")
+    if not sha256.startswith(begins):
+        raise WeightsError(
+            f"{str(path)!r} is damaged or is another file: its sha256 is {sha256[:12]}…, and by "
+            f"its name it begins with {begins[:12]}. Download it again, or give it another name."
+        )
 
 
 def sha256_of(path: Path, what: str) -> str:

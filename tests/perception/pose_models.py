@@ -142,10 +142,10 @@ def random_model(config: str) -> Any:
     import torch
     from mmpose.apis import init_model
 
-    from perception.skeleton.openmmlab.pose_config import PoseConfig
+    from perception.skeleton.openmmlab.config_file import ConfigFile
 
     torch.manual_seed(0)
-    return init_model(str(PoseConfig.named(config).path), device="cpu")
+    return init_model(str(ConfigFile.named(config, "mmpose").path), device="cpu")
 
 
 def three_lights(width: int = 640, height: int = 400) -> npt.NDArray[np.uint8]:

@@ -23,7 +23,7 @@ from perception.skeleton.networks import Found, NetworkEstimator
 from perception.skeleton.openmmlab import stack
 
 if TYPE_CHECKING:
-    from perception.skeleton.openmmlab.pose_config import PoseConfig
+    from perception.skeleton.openmmlab.config_file import ConfigFile
     from perception.skeleton.openmmlab.pose_model import PoseModel
 
 __all__ = ["Options", "build"]
@@ -68,9 +68,9 @@ def build(options: Options) -> NetworkEstimator:
         BadInput: there is no config or checkpoint of that name, or the boxes file has a fault.
     """
     stack.check(PURPOSE)
-    from perception.skeleton.openmmlab.pose_config import PoseConfig
+    from perception.skeleton.openmmlab.config_file import ConfigFile
 
-    config = PoseConfig.named(options.config)
+    config = ConfigFile.named(options.config, "mmpose")
     weights = GivenWeights.named(
         options.checkpoint, ".pth", "The checkpoint of the pose estimator mmpose"
     )
@@ -80,7 +80,7 @@ def build(options: Options) -> NetworkEstimator:
 class MMPose:
     """A ``PoseNetwork``. One instance serves one thread at a time."""
 
-    def __init__(self, options: Options, config: PoseConfig, weights: GivenWeights) -> None:
+    def __init__(self, options: Options, config: ConfigFile, weights: GivenWeights) -> None:
         self._options, self._config, self._weights = options, config, weights
 
     @property

@@ -1,4 +1,4 @@
-"""Configs of mmpose: found by name or path, pinned by content."""
+"""Configs of mmaction2 and mmpose: found by name or path, pinned by content."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 from perception.errors import BadInput
 from perception.text_file import read_text
 
-__all__ = ["PoseConfig"]
+__all__ = ["ConfigFile"]
 
 
 @dataclass(frozen=True, slots=True)
-class PoseConfig:
+class ConfigFile:
     """A config file.
 
     Args:
@@ -29,23 +29,27 @@ class PoseConfig:
     sha256: str
 
     @classmethod
-    def named(cls, given: str) -> PoseConfig:
-        """The config ``given`` by its path, or by its file's name among those that mmpose ships.
+    def named(cls, given: str, package: str) -> ConfigFile:
+        """The config ``given`` by its path, or by its file's name among those of ``package``.
+
+        Args:
+            given: a path, or a name without ``.py``.
+            package: ``"mmaction"`` or ``"mmpose"``.
 
         Raises:
             BadInput: there is none; names the nearest, or says that it cannot be read.
         """
         path = Path(given).expanduser()
         if path.name == given and path.suffix != ".py":
-            path = _shipped(given)
+            path = _shipped(given, package)
         elif not path.is_file():
-            raise BadInput(f"There is no config {given!r}. It is the path of a .py file of mmpose.")
+            raise BadInput(f"There is no config {given!r}: it is no .py file of {package}.")
         texts = [text for _, text in sorted(_chain(path, {}).items())]
         return cls(path, hashlib.sha256("\0".join(texts).encode()).hexdigest())
 
 
-def _shipped(name: str) -> Path:
-    spec = importlib.util.find_spec("mmpose")
+def _shipped(name: str, package: str) -> Path:
+    spec = importlib.util.find_spec(package)
     folders = (spec.submodule_search_locations or ()) if spec else ()
     known = {
         path.stem: path
@@ -56,7 +60,7 @@ def _shipped(name: str) -> Path:
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.3)
         raise BadInput(
-            f"mmpose ships no config {name!r}. The nearest of its {len(known)}: "
+            f"{package} ships no config {name!r}. The nearest of its {len(known)}: "
             f"{', '.join(near) or 'none'}. Or give the path of a .py file."
         )
     return known[name]
@@ -65,7 +69,7 @@ def _shipped(name: str) -> Path:
 def _chain(path: Path, texts: dict[Path, str]) -> dict[Path, str]:
     """The text of a config and of all that it builds on, by path."""
     if path not in texts:
-        texts[path] = read_text(path, "config of mmpose")
+        texts[path] = read_text(path, "config")
         for base in _bases(texts[path]):
             beside = (path.parent / base).resolve()
             if beside.is_file():
