@@ -1,4 +1,5 @@
-"""A GGUF model run by llama.cpp in this process: tokens, exact log likelihoods, free text.
+"""A GGUF model run by llama.cpp in this process: tokens, exact log likelihoods, free text, and
+prompts with pictures where a projector is loaded beside it.
 
 ``xllamacpp`` starts llama.cpp's own server on a free port of 127.0.0.1, behind a key that only
 this object knows; no other door gives token ids and log probabilities.
@@ -6,15 +7,17 @@ this object knows; no other door gives token ids and log probabilities.
 **Same request, same answer.** llama.cpp rounds differently when it reads a token alone and when it
 reads it in a batch, and its cache decides which happens: log probabilities move by up to 0.18.
 Here every prompt is read anew from its first token up to its last but one, and everything after
-that one token at a time, so that the cache only ever holds what would be computed again alike.
+that one token at a time, so that the cache only ever holds what would be computed again alike. A
+prompt with pictures is read anew as a whole each time.
 """
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
+import math
 import secrets
-import socket
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +25,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from perception.errors import CuelightError
-from perception.limits import usable_threads
+from reasoning.llama_start import ModelUnavailable, start
 
-__all__ = ["Completion", "LlamaServer", "ModelUnavailable"]
+__all__ = ["Completion", "LlamaServer", "ModelUnavailable", "Seen"]
 
 _TIMEOUT_S = 900.0
 """For one call; 8192 tokens of prompt on a core that is busy otherwise took under 300 s."""
@@ -33,16 +35,6 @@ _TIMEOUT_S = 900.0
 _FORCED = 1e4
 """Logit bias that makes the wanted token win. The log probability that the server reports is taken
 before the bias (measured: " Paris" after "The capital of France is", -0.2589 with and without)."""
-
-_LOOPBACK = "127.0.0.1"
-
-_LOOPBACK_TIMEOUT_S = 5.0
-
-_GGUF_MAGIC = b"GGUF"
-
-
-class ModelUnavailable(CuelightError):
-    """The model could not be loaded, or its server stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +51,21 @@ class Completion:
     complete: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A prompt with pictures, ready to be read.
+
+    Args:
+        text: with special tokens, and the server's own mark where a picture stands.
+        pictures: base64 of JPEG files, in order.
+        tokens: its length, those of the pictures included.
+    """
+
+    text: str
+    pictures: tuple[str, ...]
+    tokens: int
+
+
 class LlamaServer:
     """One model in memory. Calls from several threads take turns.
 
@@ -68,6 +75,7 @@ class LlamaServer:
             SmolLM2-135M.
         threads: of llama.cpp. One is best beside busy neighbours: two fell from 50 tokens a
             second to 1, spinning. No more than the machine has cores are used.
+        projector: a GGUF file that makes tokens of pictures for this model; None = text only.
 
     Attributes:
         context_tokens: the same, but no more than the model was trained on.
@@ -77,14 +85,19 @@ class LlamaServer:
             loopback interface is down.
     """
 
-    def __init__(self, model: Path, context_tokens: int, threads: int = 1) -> None:
+    def __init__(
+        self, model: Path, context_tokens: int, threads: int = 1, projector: Path | None = None
+    ) -> None:
         self._lock = threading.Lock()
         self._key = secrets.token_hex(16)
-        self._server: Any = _start(model, context_tokens, threads, self._key)
+        self._server: Any = start(model, projector, context_tokens, threads, self._key)
         self._address = urlsplit(self._server.listening_address).netloc
         self.complete([0], max_tokens=1)  # a server closed before its loop runs never returns
-        running = self._request("/props")["default_generation_settings"]
-        self.context_tokens = min(context_tokens, int(running["n_ctx"]))
+        running = self._request("/props")
+        trained = int(running["default_generation_settings"]["n_ctx"])
+        self.context_tokens = min(context_tokens, trained)
+        if projector is not None and not running["modalities"]["vision"]:
+            raise ModelUnavailable(f"The projector {str(projector)!r} makes nothing of pictures.")
 
     def tokenize(self, text: str, *, is_template: bool = False) -> list[int]:
         """Token ids. Only a template's own text may hold special tokens (``<|im_end|>``); in any
@@ -137,11 +150,57 @@ class LlamaServer:
                 temperature=temperature,
                 seed=seed,
             )
-        return Completion(
-            text=str(reply["content"]),
-            tokens=int(reply["tokens_predicted"]),
-            complete=reply["stop_type"] != "limit",
-        )
+        return _completion(reply)
+
+    def chat_seen(self, parts: Sequence[str | bytes]) -> Seen:
+        """A user's turn of texts and pictures (JPEG files) in order, and the opening of the model's
+        turn. A special token that stands in a text is spelled with a space in it."""
+        pictures = [
+            base64.b64encode(part).decode("ascii") for part in parts if isinstance(part, bytes)
+        ]
+        coming = iter(pictures)
+        content = [
+            {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{next(coming)}"}}
+            if isinstance(part, bytes)
+            else {"type": "text", "text": self._spelled_out(part)}
+            for part in parts
+        ]
+        asked = {"messages": [{"role": "user", "content": content}]}
+        text = str(self._post("/apply-template", asked)["prompt"])
+        counted = self._post("/v1/chat/completions/input_tokens", asked)
+        return Seen(text, tuple(pictures), int(counted["input_tokens"]))
+
+    def complete_seen(
+        self, prompt: Seen, max_tokens: int, temperature: float = 0.0, seed: int = 0
+    ) -> Completion:
+        """Let the model go on after a prompt with pictures; greedy at temperature 0."""
+        with self._lock:
+            reply = self._complete(
+                _multimodal(prompt),
+                n_predict=max_tokens,
+                cache_prompt=False,
+                temperature=temperature,
+                seed=seed,
+            )
+        return _completion(reply)
+
+    def next_words(self, prompt: Seen) -> dict[str, float]:
+        """What may come next after a prompt with pictures: ln p by the token's text, that of
+        tokens of the same text but for spaces around it summed."""
+        vocabulary = int(self._models()["meta"]["n_vocab"])
+        with self._lock:
+            reply = self._complete(
+                _multimodal(prompt),
+                n_predict=1,
+                cache_prompt=False,
+                temperature=0.0,
+                n_probs=vocabulary,
+            )
+        found: dict[str, float] = {}
+        for token in reply["completion_probabilities"][0]["top_logprobs"]:
+            words = str(token["token"]).strip()
+            found[words] = _log_sum(found.get(words, -math.inf), float(token["logprob"]))
+        return found
 
     def close(self) -> None:
         """Free the model."""
@@ -165,7 +224,30 @@ class LlamaServer:
             )
         return float(chosen["logprob"])
 
-    def _complete(self, prompt: list[int], **settings: Any) -> Mapping[str, Any]:
+    def _spelled_out(self, text: str) -> str:
+        """``text`` in which the tokenizer finds no special token: "<|im_end|>" is "< |im_end|>"."""
+        readable = text.encode("utf-8", "replace").decode("utf-8")
+        while True:
+            wish = {"content": readable, "parse_special": True, "with_pieces": True}
+            found = self._post("/tokenize", wish)["tokens"]
+            plain = set(self.tokenize(readable))
+            suspects = {str(each["piece"]): each["id"] for each in found if each["id"] not in plain}
+            special = [
+                piece
+                for piece, id in suspects.items()
+                if len(piece) > 1 and piece in readable and self.tokenize(piece) != [id]
+            ]
+            if not special:
+                return readable
+            for piece in special:
+                readable = readable.replace(piece, f"{piece[0]} {piece[1:]}")
+
+    def _models(self) -> Mapping[str, Any]:
+        with self._lock:
+            model: Mapping[str, Any] = self._request("/v1/models")["data"][0]
+        return model
+
+    def _complete(self, prompt: list[int] | dict[str, Any], **settings: Any) -> Mapping[str, Any]:
         return self._request("/completion", {"prompt": prompt, **settings})
 
     def _post(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -193,59 +275,19 @@ class LlamaServer:
         return reply
 
 
-def _start(model: Path, context_tokens: int, threads: int, key: str) -> Any:
-    _check_is_gguf(model)
-    _check_loopback()
-    import xllamacpp
-
-    settings = xllamacpp.CommonParams()
-    settings.model.path = str(model)
-    settings.hostnames = [_LOOPBACK]
-    settings.port = 0
-    settings.api_keys = [key]
-    settings.ui = False
-    settings.endpoint_slots = False
-    settings.verbosity = 0
-    settings.n_ctx = context_tokens
-    settings.n_gpu_layers = 0
-    settings.fit_params = False
-    settings.warmup = False
-    settings.n_parallel = 1
-    settings.cache_ram_mib = 0
-    settings.n_ctx_checkpoints = 0
-    settings.ctx_shift = False
-    for pool in (settings.cpuparams, settings.cpuparams_batch):
-        pool.n_threads = usable_threads(threads)
-        pool.poll = 0
-    settings.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
-    try:
-        return xllamacpp.Server(settings)
-    except (RuntimeError, ValueError) as error:
-        raise ModelUnavailable(
-            f"llama.cpp cannot load {str(model)!r}: {str(error).rstrip(chr(46))}."
-        ) from error
+def _completion(reply: Mapping[str, Any]) -> Completion:
+    return Completion(
+        text=str(reply["content"]),
+        tokens=int(reply["tokens_predicted"]),
+        complete=reply["stop_type"] != "limit",
+    )
 
 
-def _check_loopback() -> None:
-    """Without it llama.cpp's server waits for itself for ever."""
-    try:
-        with (
-            socket.create_server((_LOOPBACK, 0)) as listening,
-            socket.create_connection(listening.getsockname(), _LOOPBACK_TIMEOUT_S),
-        ):
-            pass
-    except OSError as error:
-        raise ModelUnavailable(
-            f"The model is spoken to over {_LOOPBACK}, and this machine's loopback interface does "
-            f"not work ({error.strerror or error}); bring it up, e.g. with: ip link set lo up."
-        ) from error
+def _multimodal(prompt: Seen) -> dict[str, Any]:
+    return {"prompt_string": prompt.text, "multimodal_data": list(prompt.pictures)}
 
 
-def _check_is_gguf(model: Path) -> None:
-    try:
-        with model.open("rb") as file:
-            magic = file.read(len(_GGUF_MAGIC))
-    except OSError as error:
-        raise ModelUnavailable(f"Cannot read the model {str(model)!r}: {error}.") from error
-    if magic != _GGUF_MAGIC:
-        raise ModelUnavailable(f"{str(model)!r} is not a GGUF file: it starts with {magic!r}.")
+def _log_sum(left: float, right: float) -> float:
+    """ln(exp(left) + exp(right))."""
+    high, low = max(left, right), min(left, right)
+    return high if low == -math.inf else high + math.log1p(math.exp(low - high))

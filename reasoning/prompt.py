@@ -18,6 +18,7 @@ from perception.recognizer import Frame
 from reasoning.videollm import Frames, Part, Text
 
 __all__ = [
+    "CHOOSE",
     "CuePlacement",
     "Wording",
     "build",
@@ -77,6 +78,9 @@ _INSTRUCTIONS = {
         "Answer the question from the cues."
     ),
 }
+
+CHOOSE = "Reply with the letter of the right option and nothing else."
+"""Closes the prompt of a model that is asked to choose in words."""
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SECONDS_PER_MINUTE = 60

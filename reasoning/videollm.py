@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from perception.cue import Span
 from perception.errors import BadInput
@@ -178,6 +178,11 @@ class VideoLLM(Protocol):
 
     def egress(self, request: Request) -> Egress | None:
         """What ``answer`` would send to another machine; None when nothing leaves this one."""
+
+    def draft(self, request: Request) -> dict[str, Any]:
+        """What ``answer`` would send or feed to the model, as JSON values: messages or text in the
+        model's own form, and ``reasoning.outgoing.stands_for`` in place of pictures. No call is
+        made, and nothing is loaded beyond what counting needs."""
 
     def answer(self, request: Request) -> Answer | Failure:
         """Answer; raises only for a mistake of the user (``UserError``).

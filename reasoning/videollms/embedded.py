@@ -1,46 +1,41 @@
-"""A small text model inside this process (llama.cpp): it reads the cues and sees no pixels.
+"""A model inside this process (llama.cpp). The default one is a small text model: it reads the cues
+and sees no pixels, and every answer says so. With a vision-language model and its projector, two
+GGUF files of the user's, it sees frames.
 
 Free answers of the default model (SmolLM2-135M-Instruct) are poor; it is usable for choosing among
-given options by likelihood. An option's value is what the cues add to its log likelihood,
-
-    (ln p(option | cues, question) - ln p(option | question)) / tokens of the option,
-
-the pointwise mutual information of Holtzman et al. 2021 ("Surface Form Competition"), which takes
-out how common the option's words are anyway, by its length. Options stand behind "The answer is:"
-and are not listed in the prompt; of the cues only the lines that speak of the question are read
-(``reasoning.focus``), as in retrieval-augmented generation. Without cues the log likelihood per
-token decides.
-
-Right of 48 questions about made-up timelines, four options each (``python -m
-benchmarks.option_scoring``): 39 in this way; 38 without dividing by the length; 32 by plain
-likelihood per token; 30 when all lines are read; 11 without cues.
+given options by likelihood (``reasoning.cue_reading``). Right of 48 questions about made-up
+timelines, four options each (``python -m benchmarks.option_scoring``): 39 in this way; 38 without
+dividing by the length; 32 by plain likelihood per token; 30 when all lines are read; 11 without
+cues.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from perception.errors import BadInput, UnknownName, WeightsError
 from perception.limits import THREADS, check_limits
-from reasoning.answer import Answer, Failure, FailureKind, OptionScore
-from reasoning.focus import focused
+from reasoning.answer import Answer, Failure, FailureKind
+from reasoning.cue_reading import CueReading
 from reasoning.llama_server import LlamaServer, ModelUnavailable
 from reasoning.outgoing import record
-from reasoning.prompt import without_options
-from reasoning.videollm import Part, Request, Text, TokenCount
+from reasoning.picture_reading import PictureReading
+from reasoning.videollm import FrameSampling, Request, TokenCount
 
 __all__ = ["Embedded", "Options", "build"]
 
-_OPENING = "The answer is:"
-"""Opens the model's turn when options are scored, so that an option follows as it stands."""
-
 _GGUF = ".gguf"
 
-_LIMITS = {"context_tokens": (128, 131_072), "threads": THREADS}
+_LIMITS = {
+    "context_tokens": (128, 131_072),
+    "threads": THREADS,
+    "frame_rate_hz": (0.001, 1000),
+    "max_frames": (1, 10_000),
+    "frame_px": (0, 8192),
+}
 """Less context holds no question with cues (with 1, llama.cpp ends the process); no small chat
 model was trained on more."""
 
@@ -51,14 +46,22 @@ class Options:
 
     Args:
         model: a name in the manifest of checkpoints, or the path of a GGUF file of a chat model.
+        projector: path of the GGUF file that makes tokens of pictures for this model (llama.cpp's
+            ``mmproj``); empty = the model sees none.
         context_tokens: prompt and answer together, as far as the model was trained for so many; a
             longer prompt is *too long*.
         threads: of llama.cpp; no more than the machine has cores are used.
+        frame_rate_hz, max_frames: of the frames that a model with a projector sees.
+        frame_px: their longer side is scaled down to it; 0 = as they are.
     """
 
     model: str = "smollm2_135m_instruct"
+    projector: str = ""
     context_tokens: int = 4096
     threads: int = 1
+    frame_rate_hz: float = 1.0
+    max_frames: int = 16
+    frame_px: int = 512
 
     def __post_init__(self) -> None:
         check_limits(self, _LIMITS, "The embedded model's ")
@@ -83,13 +86,16 @@ class Embedded:
         return () if _is_path(self.options.model) else (self.options.model,)
 
     @property
-    def sampling(self) -> None:
-        """None: no pixels."""
-        return None
+    def sampling(self) -> FrameSampling | None:
+        """As in the options with a projector, else None: no pixels."""
+        options = self.options
+        if not options.projector:
+            return None
+        return FrameSampling(options.frame_rate_hz, options.max_frames, options.frame_px)
 
     @property
     def native_video(self) -> bool:
-        """False: there is no video."""
+        """False: the prompt lists the times of the pictures."""
         return False
 
     @property
@@ -122,24 +128,34 @@ class Embedded:
             WeightsError: the model cannot be fetched or loaded.
         """
         try:
-            server = self._loaded()
-            if request.options:
-                given, _ = _scored(request)
-                return TokenCount(len(server.chat(given)) + len(server.tokenize(_OPENING)))
-            return TokenCount(len(server.chat(_words(request.parts))))
+            return TokenCount(self._read(request).tokens)
         except ModelUnavailable as error:
             raise WeightsError(str(error)) from error
 
     def egress(self, request: Request) -> None:
         """None: nothing leaves this machine."""
 
+    def draft(self, request: Request) -> dict[str, Any]:
+        """What the model would read.
+
+        Raises:
+            WeightsError: the model cannot be fetched or loaded.
+        """
+        try:
+            return {"model": self.name, **self._read(request).draft()}
+        except ModelUnavailable as error:
+            raise WeightsError(str(error)) from error
+
     def answer(self, request: Request) -> Answer | Failure:
         """Choose among the options by likelihood, or answer freely."""
         try:
-            server = self._loaded()
+            reading = self._read(request)
+            sent = record(request, TokenCount(reading.tokens), **reading.told)
+            if failure := self._too_long(reading, sent):
+                return failure
             if request.options:
-                return self._choose(server, request)
-            return self._speak(server, request)
+                return self._choose(reading, request, sent)
+            return self._speak(reading, sent)
         except (ModelUnavailable, WeightsError) as error:
             return Failure(FailureKind.UNAVAILABLE, str(error), self.name, request=record(request))
 
@@ -151,108 +167,70 @@ class Embedded:
 
     def _loaded(self) -> LlamaServer:
         if self._server is None:
-            path, sha256 = _file(self.options.model)
+            options, projector = self.options, None
+            path, sha256 = _file(options.model)
             self._revision = f"{self.name} (sha256 {sha256[:12]})"
-            self._server = LlamaServer(path, self.options.context_tokens, self.options.threads)
+            if options.projector:
+                projector, sha256 = _file(options.projector)
+                self._revision += f" with {projector.name} (sha256 {sha256[:12]})"
+            self._server = LlamaServer(path, options.context_tokens, options.threads, projector)
         return self._server
 
-    def _speak(self, server: LlamaServer, request: Request) -> Answer | Failure:
-        prompt = server.chat(_words(request.parts))
-        sent = record(request, TokenCount(len(prompt)))
-        if failure := self._too_long(
-            server.context_tokens, len(prompt), request.max_new_tokens, sent
-        ):
-            return failure
-        said = server.complete(prompt, request.max_new_tokens, request.temperature, request.seed)
+    def _read(self, request: Request) -> CueReading | PictureReading:
+        server = self._loaded()
+        if self.options.projector:
+            return PictureReading(server, request, self.options.frame_px)
+        return CueReading(server, request)
+
+    def _speak(
+        self, reading: CueReading | PictureReading, sent: dict[str, Any]
+    ) -> Answer | Failure:
+        said = reading.speak()
         text = said.text.strip()
         if not text:
             reason = "The model ended its turn without a word."
             return Failure(FailureKind.TRUNCATED, reason, self._revision, request=sent)
         usage = {
-            "prompt_tokens": len(prompt),
+            "prompt_tokens": reading.tokens,
             "completion_tokens": said.tokens,
             "finish_reason": "stop" if said.complete else "length",
         }
         return Answer(
             text,
             self._revision,
-            sees_video=False,
+            reading.sees_video,
             request=sent,
             usage=usage,
             complete=said.complete,
         )
 
-    def _choose(self, server: LlamaServer, request: Request) -> Answer | Failure:
-        given, prior = _scored(request)
-        opening = server.tokenize(_OPENING)
-        prompt = [*server.chat(given), *opening]
-        options = [server.tokenize(f" {option.strip()}") for option in request.options]
-        count = TokenCount(len(prompt))
-        sent = record(request, count, scored_prompt=given, opening=_OPENING)
-        if failure := self._too_long(
-            server.context_tokens, len(prompt), max(map(len, options)), sent
-        ):
-            return failure
-        likelihoods = [sum(each) for each in server.log_likelihoods(prompt, options)]
-        priors = [0.0] * len(options)
-        if prior != given:
-            without = [*server.chat(prior), *opening]
-            priors = [sum(each) for each in server.log_likelihoods(without, options)]
-        lengths = [len(option) for option in options]
-        values = [
-            (given_cues - unaided) / max(1, length)
-            for given_cues, unaided, length in zip(likelihoods, priors, lengths, strict=True)
-        ]
-        columns = (request.options, likelihoods, priors, lengths, _softmax(values))
-        scores = tuple(OptionScore(*row) for row in zip(*columns, strict=True))
-        best = values.index(max(values))
+    def _choose(
+        self, reading: CueReading | PictureReading, request: Request, sent: dict[str, Any]
+    ) -> Answer:
+        scores = reading.choose()
+        best = max(range(len(scores)), key=lambda index: scores[index].probability)
         return Answer(
             request.options[best],
             self._revision,
-            sees_video=False,
+            reading.sees_video,
             option=best,
             option_scores=scores,
             request=sent,
-            usage={"prompt_tokens": len(prompt)},
+            usage={"prompt_tokens": reading.tokens},
         )
 
     def _too_long(
-        self, context: int, prompt: int, new: int, sent: dict[str, object]
+        self, reading: CueReading | PictureReading, sent: dict[str, Any]
     ) -> Failure | None:
-        if prompt + new <= context:
+        context = self._loaded().context_tokens
+        if reading.tokens + reading.reply_tokens <= context:
             return None
         whose = "context_tokens" if context == self.options.context_tokens else "the model's"
         reason = (
-            f"The prompt has {prompt} tokens and the answer may have {new}; the context holds "
-            f"{context} ({whose})."
+            f"The prompt has {reading.tokens} tokens and the answer may have "
+            f"{reading.reply_tokens}; the context holds {context} ({whose})."
         )
         return Failure(FailureKind.TOO_LONG, reason, self._revision, request=sent)
-
-
-def _words(parts: Sequence[Part]) -> str:
-    return "\n\n".join(part.text for part in parts if isinstance(part, Text))
-
-
-def _scored(request: Request) -> tuple[str, str]:
-    """The prompts with and without cues by which options are scored: neither lists the options,
-    and of the cues only those that speak of the question are left."""
-    parts = [part for part in request.parts if isinstance(part, Text)]
-    prior = [part for part in request.prior_parts if isinstance(part, Text)] or parts
-    asked = [without_options(part.text, request.options) for part in prior]
-    said = {part.text for part in prior}
-    given = [
-        without_options(part.text, request.options)
-        if part.text in said
-        else focused(part.text, asked[-1])
-        for part in parts
-    ]
-    return "\n\n".join(given), "\n\n".join(asked)
-
-
-def _softmax(scores: list[float]) -> list[float]:
-    highest = max(scores)
-    weights = [math.exp(score - highest) for score in scores]
-    return [weight / sum(weights) for weight in weights]
 
 
 def _is_path(model: str) -> bool:
@@ -282,8 +260,16 @@ def build(options: Options) -> Embedded:
 
     Raises:
         UnknownName: the manifest has no language model of that name.
-        BadInput: the GGUF file does not exist.
+        BadInput: a GGUF file does not exist, or the projector is given without a model for it.
     """
+    if options.projector:
+        if not _is_path(options.model):
+            raise BadInput(
+                f"The projector {options.projector!r} goes with the vision-language model that it "
+                f"was made for, not with {options.model!r}; give that model's GGUF file too."
+            )
+        if not Path(options.projector).expanduser().is_file():
+            raise BadInput(f"There is no projector file {options.projector!r}; give a GGUF file.")
     if _is_path(options.model):
         if not Path(options.model).expanduser().is_file():
             raise BadInput(f"There is no model file {options.model!r}; give a GGUF file.")

@@ -29,6 +29,7 @@ from reasoning.egress import Egress
 from reasoning.jpeg import data_url
 from reasoning.outgoing import abbreviated, frame_times, is_loopback, record
 from reasoning.prices import cost_usd
+from reasoning.prompt import CHOOSE
 from reasoning.rate_limit import RateOptions
 from reasoning.retry import NotAnswered, RetryOptions
 from reasoning.videollm import Frames, FrameSampling, Request, Text, TokenCount
@@ -46,8 +47,6 @@ _MESSAGE_TOKENS = 32
 
 _CONTEXT_TOKENS = {"gpt-4o": 128_000, "gpt-4o-mini": 128_000, "o3": 200_000}
 """From OpenAI's model pages."""
-
-_CHOOSE = "Reply with the letter of the right option and nothing else."
 
 _LIMITS = {
     "frame_rate_hz": (0, 1000),
@@ -217,7 +216,7 @@ class OpenAICompatible:
                 left_out = 0 if with_pictures else pictures
                 return TokenCount(tokens + left_out, estimated=left_out > 0)
         words = [part.text for part in request.parts if isinstance(part, Text)]
-        words += [_CHOOSE] if request.options else []
+        words += [CHOOSE] if request.options else []
         spoken = sum(_at_most(text) for text in words)
         return TokenCount(_MESSAGE_TOKENS + spoken + pictures, estimated=True)
 
@@ -334,7 +333,7 @@ class OpenAICompatible:
             else:
                 content.extend(self._shown(part))
         if request.options:
-            content.append({"type": "text", "text": _CHOOSE})
+            content.append({"type": "text", "text": CHOOSE})
         return content
 
     def _shown(self, part: Frames) -> list[dict[str, Any]]:
@@ -363,7 +362,7 @@ class OpenAICompatible:
             frames_as=str(options.frames_as),
             frame_px=options.frame_px,
             structured=bool(request.options) and self._structured,
-            closing=_CHOOSE if request.options else "",
+            closing=CHOOSE if request.options else "",
             mm_processor_kwargs=dict(options.mm_processor_kwargs),
             extra_body=dict(options.extra_body),
         )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from perception.errors import BadInput
 from reasoning.answer import Answer, Failure, FailureKind
@@ -111,6 +112,10 @@ class Scripted:
 
     def egress(self, request: Request) -> None:
         """None: nothing leaves this machine."""
+
+    def draft(self, request: Request) -> dict[str, Any]:
+        """The words that the rules are tried on."""
+        return {"model": self.name, "prompt": request.prompt()}
 
     def answer(self, request: Request) -> Answer | Failure:
         """Reply by the first rule that fits."""
