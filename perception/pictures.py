@@ -162,7 +162,7 @@ class Pictures:
                 wish.served = True
                 side = wish.max_side_px
                 if side not in made:
-                    made[side] = self._converter.convert(frame, time_s, side)
+                    made[side] = self._converter.convert(frame, time_s, side, end_s)
                 if (shown := made[side]) is not None:
                     yield wish.index, shown
         self.done = all(wish.next_s is None and wish.served for wish in self._wishes)
@@ -179,7 +179,7 @@ class Pictures:
             for wish in self._wishes:
                 left = wish.always and wish.next_s is not None
                 if left or (inside and not wish.served):
-                    last = self._converter.convert(frame, time_s, wish.max_side_px)
+                    last = self._converter.convert(frame, time_s, wish.max_side_px, end_s)
                     if last is not None:
                         yield wish.index, last
         self._shown, self.done = None, True
@@ -200,9 +200,9 @@ class Converter:
         self._turns: dict[int, Turn] = {}
         self._new_reformatter = VideoReformatter
 
-    def convert(self, frame: Any, time_s: float, max_side_px: int) -> Frame | None:
-        """The upright RGB picture, no side longer than ``max_side_px`` (0 = full size); None, and
-        counted as lost, where the pixel format cannot be converted."""
+    def convert(self, frame: Any, time_s: float, max_side_px: int, end_s: float) -> Frame | None:
+        """The upright RGB picture, shown until ``end_s``, no side longer than ``max_side_px`` (0 =
+        full size); None, and counted as lost, where the pixel format cannot be converted."""
         import av
 
         full = max(_full_size(self._media, frame))
@@ -224,7 +224,7 @@ class Converter:
             return None
         rgb = _turned(scaled.to_ndarray(), self._turn(frame))
         rgb.flags.writeable = False
-        return Frame(time_s, rgb, full / side)
+        return Frame(time_s, rgb, full / side, end_s - time_s)
 
     def _turn(self, frame: Any) -> Turn:
         rotation = frame.rotation

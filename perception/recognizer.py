@@ -52,11 +52,13 @@ class Frame:
         rgb: uint8 [height, width, 3].
         scale: pixels of the full-size upright picture per pixel of ``rgb``; multiply coordinates
             found in ``rgb`` by it.
+        duration_s: until the next picture of the video takes its place; 0 = not known.
     """
 
     time_s: float
     rgb: npt.NDArray[np.uint8]
     scale: float = 1.0
+    duration_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,6 +12,10 @@ and one reader here::
     screen_text/boxes/cue     str [n]            id of the cue
     screen_text/boxes/time    float64 [n]        seconds
     screen_text/boxes/corners int16 [n, 4, 2]    quarters of a pixel, clockwise from upper left
+    screen_text/searched/time float64 [m]        pictures in which text was looked for
+
+A text that stands still has a box at the first and at the last picture of the stretch, one that
+moves has a box for every sighting: between two equal boxes of a cue nothing moved.
 
 Coordinates are pixels of the upright full-size picture. The sound's outline is in ``waveform.py``.
 """
@@ -150,14 +154,17 @@ class TextBox:
     corners: npt.NDArray[np.float32]
 
 
-def text_box_traces(track_id: str, boxes: Sequence[TextBox]) -> dict[str, npt.NDArray[np.generic]]:
-    """Text boxes as traces."""
+def text_box_traces(
+    track_id: str, boxes: Sequence[TextBox], searched_s: Sequence[float] = ()
+) -> dict[str, npt.NDArray[np.generic]]:
+    """Text boxes, and the times of the pictures that were searched, as traces."""
     prefix = f"{track_id}/boxes"
     corners = _joined([box.corners[None] for box in boxes], (4, 2), np.float32)
     return {
         f"{prefix}/cue": np.array([box.cue for box in boxes], dtype=np.str_),
         f"{prefix}/time": np.array([box.time_s for box in boxes], dtype=np.float64),
         f"{prefix}/corners": _subpixels(corners),
+        f"{track_id}/searched/time": np.array(searched_s, dtype=np.float64),
     }
 
 

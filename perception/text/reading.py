@@ -1,23 +1,14 @@
-"""What a text reader finds in one picture, and which of it is believed to be text."""
+"""One line of text read in one picture, and which readings are believed to be text."""
 
 from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from typing import Protocol
-
-import numpy as np
-import numpy.typing as npt
 
 from perception.limits import check_limits
+from perception.text.backend import Box, Corners, box_of
 
-__all__ = ["Box", "Corners", "Reading", "TextReader", "TextRules", "box_of", "is_text"]
-
-Corners = npt.NDArray[np.float32]
-"""[4, 2] pixels (x, y) of the picture, clockwise from the upper left of the text."""
-
-Box = tuple[float, float, float, float]
-"""Upright bounding box: x0, y0, x1, y1 in pixels of the picture."""
+__all__ = ["Reading", "TextRules", "is_text"]
 
 _LIMITS = {
     "least_confidence": (0, 1),
@@ -29,26 +20,26 @@ _LIMITS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One line of text in one picture; the confidence lies in [0, 1]."""
+    """One line of text in one picture.
+
+    Args:
+        text: what it says.
+        confidence: in [0, 1].
+        corners: where.
+        is_new: False where the line looks as it did and the earlier reading was taken over.
+        is_cut: whether it touches the picture's border, so that letters may be missing.
+    """
 
     text: str
     confidence: float
     corners: Corners
+    is_new: bool = True
+    is_cut: bool = False
 
     @property
     def box(self) -> Box:
         """The upright bounding box."""
         return box_of(self.corners)
-
-
-class TextReader(Protocol):
-    """A model that finds lines of text and reads them, loaded."""
-
-    def find(self, rgb: npt.NDArray[np.uint8]) -> list[Corners]:
-        """The lines of text in uint8 [height, width, 3], in reading order."""
-
-    def read(self, rgb: npt.NDArray[np.uint8], corners: Corners) -> tuple[str, float]:
-        """The text of one line ("" when none) and the confidence in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +68,3 @@ def is_text(text: str, confidence: float, rules: TextRules) -> bool:
         return False
     is_short = characters <= rules.short_characters or "L" not in kinds
     return confidence >= (rules.short_confidence if is_short else rules.least_confidence)
-
-
-def box_of(corners: Corners) -> Box:
-    """Upright bounding box of [n, 2] points."""
-    (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
-    return float(x0), float(y0), float(x1), float(y1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from perception.text.reading import Box
+from perception.text.backend import Box
 
-__all__ = ["Grey", "crop", "greatest_change", "grey", "likeness"]
+__all__ = ["Grey", "best_match", "crop", "greatest_change", "grey", "likeness"]
 
 Grey = npt.NDArray[np.uint8]
 """[height, width]."""
@@ -53,12 +53,22 @@ def greatest_change(one: Grey, other: Grey) -> float:
 def likeness(template: Grey, picture: Grey, box: Box) -> float:
     """Normalised cross-correlation in [-1, 1] of ``template``, cut out at ``box`` of an earlier
     picture, with the best place in this one within ``SHIFT_PX``; 0 where there is no contrast."""
+    return best_match(template, picture, box)[1]
+
+
+def best_match(template: Grey, picture: Grey, box: Box) -> tuple[Grey, float]:
+    """The part of ``picture`` around ``box`` that is most like ``template``, and how alike it is.
+
+    Like ``likeness``; the part is as large as the template, and empty where there is none.
+    """
     import cv2
 
     around = crop(picture, box, SHIFT_PX)
     fits = all(a >= t > 0 for a, t in zip(around.shape, template.shape, strict=True))
     if not fits or template.std() < _FLAT or around.std() < _FLAT:
-        return 0.0
+        return around[:0], 0.0
     scores = cv2.matchTemplate(around, template, cv2.TM_CCOEFF_NORMED)
-    best = float(np.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0).max())
-    return min(1.0, best)
+    scores = np.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
+    _, best, _, (x, y) = cv2.minMaxLoc(scores)
+    height, width = template.shape
+    return around[y : y + height, x : x + width], min(1.0, float(best))

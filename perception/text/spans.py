@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from perception.text.reading import Box, Corners, Reading
+import numpy as np
 
-__all__ = ["Matching", "ShownText", "box_iou", "is_similar", "match"]
+from perception.text.backend import Box, Corners
+from perception.text.ends import Look, Place, box_iou
+from perception.text.layers import Evidence
+from perception.text.reading import Reading
+from perception.text.similarity import (
+    FORGIVING,
+    MISREAD,
+    edits,
+    folded,
+    is_beginning,
+    is_piece,
+    is_similar,
+)
+
+__all__ = ["Matching", "ShownText", "is_part", "match"]
+
+MOST_VARIANTS = 16
+"""Different readings of one text that are remembered."""
+
+SAME_PX = 2.0
+"""Boxes whose corners differ by less are one box that is found a little differently."""
 
 
 @dataclass(eq=False)
@@ -18,47 +37,83 @@ class ShownText:
 
     Args:
         start_s: presentation time of the first picture that is known to show it.
-        last_s: of the last one.
         latest: the newest reading.
-        end_s: when it had gone; None while it is there.
+        place: how and where it looked when it was seen last.
     """
 
     start_s: float
-    last_s: float
     latest: Reading
-    end_s: float | None = None
-    seen: list[tuple[float, Corners]] = field(default_factory=list)
-    """Times and places at which it was read or still stood."""
-    _readings: dict[str, list[float]] = field(default_factory=dict)
-
+    place: Place
+    last_s: float = 0.0
+    """Presentation time of the last picture that is known to show it."""
+    end_s: float = 0.0
+    """When that picture made way for the next one."""
+    is_over: bool = False
+    missed: int = 0
+    """Readings in a row that did not find it."""
     readings: int = 0
-    """How often it was read."""
-    text: str = ""
-    """The reading that differs least from all of them: what most say, where most say the same."""
+    """How often its letters were read."""
+    seen: list[tuple[float, Corners]] = field(default_factory=list)
+    """Where it stood: at the first and the last picture of every stretch in which it stood still,
+    at every sighting while it moved."""
+    evidence: Evidence = field(default_factory=Evidence)
     _votes: dict[str, list[float]] = field(default_factory=dict)
-    """Reading -> how often, sum of the confidence."""
+    """Reading -> at how many instants it stood, sum of the confidence."""
+    _is_cut: bool = True
+    """Whether all readings so far touch the picture's border."""
 
     def add(self, reading: Reading) -> None:
-        """Count a reading."""
+        """Count what it says at one more instant; once it was whole, not where it is cut off."""
         self.latest = reading
-        self.readings += 1
+        self.readings += reading.is_new
+        if self._is_cut and not reading.is_cut:
+            self._votes.clear()
+            self._is_cut = False
+        elif reading.is_cut and not self._is_cut:
+            return
         vote = self._votes.setdefault(reading.text, [0, 0.0])
         vote[0] += 1
         vote[1] += reading.confidence
         if len(self._votes) > MOST_VARIANTS:
             others = [text for text in self._votes if text != reading.text]
             del self._votes[min(others, key=lambda text: self._votes[text])]
-        self.text = min(self._votes, key=self._distance)
+
+    def see(self, look: Look, corners: Corners) -> None:
+        """Note that it is in the picture of ``look``, at ``corners``."""
+        self.last_s, self.end_s, self.missed = look.time_s, look.until_s, 0
+        if self.seen and float(np.abs(self.seen[-1][1] - corners).max()) < SAME_PX:
+            corners = self.seen[-1][1]
+            if len(self.seen) > 1 and self.seen[-2][1] is corners:
+                self.seen.pop()
+        self.seen.append((look.time_s, corners))
+
+    @property
+    def text(self) -> str:
+        """The majority's reading, in its most frequent spelling.
+
+        Readings that differ in case, spaces and punctuation agree. Between equal majorities the
+        one that differs least from all readings is taken, then the surer one.
+        """
+        agreeing = self._majority()
+        return max(agreeing, key=lambda text: self._votes[text])
 
     @property
     def confidence(self) -> float:
-        """Mean of the readings that say ``text``."""
-        count, total = self._votes[self.text]
-        return total / count
+        """Mean of the readings that agree with ``text``."""
+        counts, sums = zip(*(self._votes[text] for text in self._majority()), strict=True)
+        return float(sum(sums) / sum(counts))
 
-    def _distance(self, text: str) -> tuple[float, float]:
-        away = sum(count * _edits(text, other) for other, (count, _) in self._votes.items())
-        return away, -self._votes[text][1]
+    def _majority(self) -> list[str]:
+        groups: dict[str, list[str]] = {}
+        for text in self._votes:
+            groups.setdefault(folded(text), []).append(text)
+
+        def rank(key: str) -> tuple[float, float, float]:
+            counts, sums = zip(*(self._votes[text] for text in groups[key]), strict=True)
+            away = sum(count * edits(key, folded(text)) for text, (count, _) in self._votes.items())
+            return sum(counts), -away, sum(sums)
+
+        return groups[max(groups, key=rank)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +125,6 @@ class Matching:
     missing: tuple[ShownText, ...]
 
 
-MOST_VARIANTS = 16
-"""Different readings of one text that are remembered."""
-
 NEAR_IOU = 0.3
 """Boxes that overlap more are one place."""
 
@@ -80,27 +132,29 @@ REACH = 0.25
 """An identical text (of four letters or more) may move this share of the picture's longer side
 between two readings: signs in a pan, titles that scroll."""
 
+SAME_LOOK = 0.9
+"""Correlation from which on even a short text is the same, whatever was read."""
+
+INSIDE = 0.8
+"""Share of a box that lies in another one of which it is a part."""
+
 
 def match(
     texts: Sequence[ShownText],
     readings: Sequence[Reading],
-    longer_side_px: int,
-    looks_alike: Callable[[ShownText], bool],
+    look: Look,
+    likeness: Callable[[ShownText], float],
+    alike: float,
 ) -> Matching:
-    """Assign each reading to at most one text: similar text at the same place, best first.
+    """Assign each reading to at most one text: similar text at the expected place, best first.
 
-    ``looks_alike`` tells whether the place of a text still looks as it did when it was read; then
-    a reading there may differ more, for it is a misreading of the same.
+    ``likeness`` tells how alike a text's place looks to when it was seen; from ``alike`` on a
+    reading there may differ more, for it is a misreading of the same.
     """
     candidates = []
     for row, text in enumerate(texts):
-        near = [
-            (column, reading)
-            for column, reading in enumerate(readings)
-            if _away_px(text, reading) <= REACH * longer_side_px
-        ]
-        for column, reading in near:
-            score = _score(text, reading, looks_alike)
+        for column, reading in enumerate(readings):
+            score = _score(text, reading, look, likeness, alike)
             if score is not None:
                 candidates.append((score, row, column))
     rows: set[int] = set()
@@ -118,79 +172,68 @@ def match(
     )
 
 
+def is_part(reading: Reading, text: ShownText) -> bool:
+    """Whether ``reading`` is a piece of ``text``: of its letters, inside its box."""
+    here, whole = reading.box, text.place.box
+    width = min(here[2], whole[2]) - max(here[0], whole[0])
+    height = min(here[3], whole[3]) - max(here[1], whole[1])
+    area = (here[2] - here[0]) * (here[3] - here[1])
+    is_inside = min(width, height) > 0 and width * height >= INSIDE * area
+    return is_inside and folded(reading.text) in folded(text.text)
+
+
 def _score(
-    text: ShownText, reading: Reading, looks_alike: Callable[[ShownText], bool]
+    text: ShownText,
+    reading: Reading,
+    look: Look,
+    likeness: Callable[[ShownText], float],
+    alike: float,
 ) -> tuple[bool, float, float] | None:
     """(identical, IoU, minus the distance): greater is better; None = not the same text."""
-    here, there = text.latest.box, reading.box
+    expected, there = text.place.expected(look), reading.box
+    away_px = min(_away_px(box, there) for box in expected)
+    if away_px > REACH * max(look.picture.shape):
+        return None
+    overlap = max(box_iou(box, there) for box in expected)
     earlier = (text.latest.text, text.text)
-    overlap, away_px = box_iou(here, there), _away_px(text, reading)
-    folded = _folded(reading.text)
-    known = any(folded == _folded(other) for other in earlier)
-    score = (known, overlap, -away_px)
-    if overlap < NEAR_IOU and away_px > max(here[3] - here[1], there[3] - there[1]):
-        return score if known and len(folded) >= _FORGIVING else None
-    if known or any(is_similar(reading.text, other) for other in earlier):
+    plain = folded(reading.text)
+    is_known = any(plain == folded(other) for other in earlier)
+    score = (is_known, overlap, -away_px)
+    if _grows(text.latest, reading):
         return score
-    misread = any(is_similar(reading.text, other, _MISREAD) for other in earlier)
-    return score if misread and overlap >= NEAR_IOU and looks_alike(text) else None
+    if overlap < NEAR_IOU and away_px > max(_height(expected[0]), _height(there)):
+        return score if is_known and len(plain) >= FORGIVING else None
+    if is_known or any(is_similar(reading.text, other) for other in earlier):
+        return score
+    if overlap < NEAR_IOU:
+        return None
+    if any(is_similar(reading.text, other, MISREAD) for other in earlier):
+        return score if likeness(text) >= alike else None
+    if any(is_similar(reading.text, other, MISREAD, 2) for other in earlier):
+        return score if likeness(text) >= SAME_LOOK else None
+    return None
 
 
-def _away_px(text: ShownText, reading: Reading) -> float:
-    return math.dist(_centre(text.latest.box), _centre(reading.box))
-
-
-_FORGIVING = 4
-"""Letters from which on one wrong letter is forgiven: "cat" and "hat" are two captions."""
-
-_FLICKER = 0.1
-"""Share of wrong letters that is forgiven: one in every ten or part of ten."""
-
-_MISREAD = 0.4
-"""The same for a place that looks as it did."""
-
-
-def is_similar(one: str, other: str, wrong: float = _FLICKER) -> bool:
-    """Whether two readings are of one text: case, spaces and punctuation do not matter, nor does
-    a share ``wrong`` of the letters (rounded up); another number is another text."""
-    one, other = _folded(one), _folded(other)
-    if one == other:
-        return True
-    longer = max(len(one), len(other))
-    if min(len(one), len(other)) < _FORGIVING:
+def _grows(earlier: Reading, later: Reading) -> bool:
+    """Whether two readings are pieces of one line that comes into the picture, leaves it, or is
+    typed letter by letter."""
+    here, there = earlier.box, later.box
+    height = max(_height(here), _height(there))
+    if abs(_centre(here)[1] - _centre(there)[1]) > height / 2:
         return False
-    digits, other_digits = (
-        [character for character in text if character.isdigit()] for text in (one, other)
-    )
-    if len(digits) == len(other_digits) and digits != other_digits:
-        return False
-    return _edits(one, other) <= math.ceil(longer * wrong)
+    if earlier.is_cut or later.is_cut:
+        return is_piece(earlier.text, later.text)
+    is_typed = abs(here[0] - there[0]) <= height / 2 or abs(here[2] - there[2]) <= height / 2
+    return is_typed and is_beginning(earlier.text, later.text)
 
 
-def _folded(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(character for character in folded if character.isalnum())
-
-
-def _edits(one: str, other: str) -> int:
-    """Levenshtein distance."""
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, start=1):
-        diagonal, row[0] = row[0], i
-        for j, b in enumerate(other, start=1):
-            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (a != b))
-    return row[-1]
-
-
-def box_iou(one: Box, other: Box) -> float:
-    """Intersection over union of two boxes."""
-    width = min(one[2], other[2]) - max(one[0], other[0])
-    height = min(one[3], other[3]) - max(one[1], other[1])
-    if width <= 0 or height <= 0:
-        return 0.0
-    areas = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in (one, other))
-    return width * height / (areas - width * height)
+def _away_px(one: Box, other: Box) -> float:
+    return math.dist(_centre(one), _centre(other))
 
 
 def _centre(box: Box) -> tuple[float, float]:
     return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+
+
+def _height(box: Box) -> float:
+    return box[3] - box[1]
