@@ -161,9 +161,10 @@ def grain(seed: int = 0) -> Frame:
 
 
 def boxes_file(folder: Path, *corners: tuple[float, float, float, float], at_s: float = 0.0) -> str:
-    lines = [
-        f"{at_s},{','.join(map(str, each))},{0.9 - i / 10:.1f}" for i, each in enumerate(corners)
-    ]
+    """A file of boxes at one time, scored 0.9, 0.8 and so on."""
+    lines = ["time_s,left,top,right,bottom,score"]
+    for index, each in enumerate(corners):
+        lines.append(f"{at_s},{','.join(map(str, each))},{0.9 - index / 10:.1f}")
     path = folder / f"boxes_{abs(hash((corners, at_s)))}.csv"
-    path.write_text("time_s,left,top,right,bottom,score\n" + "\n".join(lines) + "\n")
+    path.write_text("\n".join(lines) + "\n")
     return str(path)

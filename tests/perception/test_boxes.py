@@ -72,7 +72,7 @@ def test_boxes_are_of_the_full_size_picture_and_cut_to_it(tmp_path: Path) -> Non
 
 def test_a_box_outside_of_the_picture_names_its_line(tmp_path: Path) -> None:
     source = box_source(written(tmp_path, HEADER + "0,1,1,9,9,1\n0,640,10,700,90,1\n"))
-    with pytest.raises(BadInput, match="line 3: the box lies outside of .* 640×360 pixels"):
+    with pytest.raises(BadInput, match=r"line 3: the box lies outside of .* 640×360 pixels"):
         source.find(frame())
 
 

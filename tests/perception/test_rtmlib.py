@@ -87,8 +87,8 @@ def test_rtmo_scales_a_larger_picture_down_and_its_joints_back(rtmo: Path) -> No
 
 
 def test_rtmo_believes_who_is_sure_enough_and_once(rtmo: Path) -> None:
-    """Blue is 0.89 sure, green 0.61, red 0.40; green lies 5 pixels beside blue: boxes of 40 that are
-    5 apart share 35 / 45 of their area."""
+    """Blue is 0.89 sure, green 0.61, red 0.40; green lies 5 pixels beside blue, and boxes of 40
+    pixels that are 5 apart share 35 / 45 of their area."""
     rgb = np.zeros((400, 640, 3), np.uint8)
     rgb[100, 100, 2], rgb[100, 105, 1], rgb[300, 300, 0] = 240, 200, 170
 
