@@ -19,7 +19,7 @@ from perception.errors import BadInput, UnknownName
 from perception.perceive import DEFAULT_RECOGNIZERS
 from perception.shipped import shipped
 from perception.text_file import read_text
-from reasoning import plain_yaml
+from reasoning import plain_yaml, presets
 from reasoning.ask import AnswerOptions
 from reasoning.videollm import VideoLLM
 
@@ -52,6 +52,8 @@ class Config:
 def load(path: Path | None = None, overrides: Sequence[str] = ()) -> Config:
     """Read a YAML file (``configs/default.yaml`` when None) and apply ``key.path=value`` overrides.
 
+    An override ``videollms.FAMILY.preset=NAME`` takes the place of all that was set for the family.
+
     Raises:
         BadInput: unreadable file, no YAML, an ill-typed value or a malformed override.
         UnknownName: a key that does not exist, with the nearest that does.
@@ -77,6 +79,7 @@ def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -
     if videollm not in families:
         raise UnknownName("VideoLLM family", str(videollm), families)
     models = {videollm: None} | _mapping(raw.get("videollms"), "videollms")
+    models = {name: presets.resolved(name, section) for name, section in models.items()}
     fusion = _typed(FusionOptions, raw.get("fusion"), "fusion")
     for policy in fusion.policies:
         plugins.take("fusion.policies", policy)
@@ -121,6 +124,8 @@ def _override(raw: dict[str, Any], override: str) -> None:
         elif not isinstance(inner, dict):
             raise BadInput(f"--set {override!r}: {step!r} is a value, it has no keys below it.")
         place = inner
+    if keys[0] == "videollms" and keys[2:] == ["preset"]:
+        place.clear()
     place[keys[-1]] = parsed
 
 

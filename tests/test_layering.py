@@ -25,6 +25,7 @@ HEAVY = (
     "rapidocr",
     "scipy",
     "torch",
+    "transformers",
     "xllamacpp",
 )
 SUBCLASS_TORCH = {

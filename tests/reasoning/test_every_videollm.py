@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -9,9 +10,11 @@ from perception.plugins import names, take
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.videollm import Request, Text, VideoLLM
 from reasoning.videollms.embedded import Options as EmbeddedOptions
+from reasoning.videollms.huggingface import Options as HuggingFaceOptions
 from reasoning.videollms.openai_compatible import Options as ServerOptions
 from reasoning.videollms.scripted import Options as ScriptedOptions
 from reasoning.videollms.scripted import Rule
+from tests.reasoning import tiny_videollms
 from tests.reasoning.chat_server import Reply, Served, error, says, serving_by
 
 FOLDER = "reasoning.videollms"
@@ -27,14 +30,22 @@ def reply_of(body: dict[str, object]) -> Reply:
 
 
 @pytest.fixture(
-    params=["scripted", "openai_compatible", pytest.param("embedded", marks=pytest.mark.weights)]
+    params=[
+        "scripted",
+        "openai_compatible",
+        "huggingface",
+        pytest.param("embedded", marks=pytest.mark.weights),
+    ]
 )
-def model(request: pytest.FixtureRequest) -> Iterator[VideoLLM]:
+def model(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VideoLLM]:
     with ExitStack() as stack:
         if request.param == "openai_compatible":
             pytest.importorskip("openai")
             served: Served = stack.enter_context(serving_by(reply_of))
             options: object = ServerOptions(model="tiny", base_url=served.url)
+        elif request.param == "huggingface":
+            folder = tiny_videollms.save("qwen3_vl", tmp_path)
+            options = HuggingFaceOptions(str(folder), context_tokens=500)
         elif request.param == "embedded":
             options = EmbeddedOptions(context_tokens=512)
         else:
@@ -45,7 +56,7 @@ def model(request: pytest.FixtureRequest) -> Iterator[VideoLLM]:
 
 
 def test_every_family_is_tested_here() -> None:
-    assert names(FOLDER) == ["embedded", "openai_compatible", "scripted"]
+    assert names(FOLDER) == ["embedded", "huggingface", "openai_compatible", "scripted"]
 
 
 def test_a_choice_is_one_of_the_options_and_the_same_twice(model: VideoLLM) -> None:

@@ -1,0 +1,1 @@
+"""VideoLLMs that transformers runs: loading, each family's way with frames, likelihoods, words."""

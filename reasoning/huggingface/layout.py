@@ -1,0 +1,283 @@
+"""A request becomes what a model of transformers takes: token ids, pixel tensors, positions.
+
+All frames of a request are one video for the processor, wherever words stand between them: pixels
+are prepared once, and the words are put in at the token where their frame begins. So the same
+frames give the same vision tokens in every condition.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from perception.errors import BadInput
+from perception.recognizer import Frame
+from reasoning.huggingface.families import Family, family, tokens_per_group
+from reasoning.huggingface.loading import Loaded
+from reasoning.prompt import clock
+from reasoning.videollm import Part, Text
+
+__all__ = ["Layout", "Prepared"]
+
+_TICKS_HZ = 1000
+"""Presentation times reach the processors as indices on a clock of milliseconds: ``fps`` of the
+metadata and ``frames_indices`` in it."""
+
+_MARK = "\x02words\x03"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """One prompt for the model.
+
+    Args:
+        ids: token ids [1, n].
+        vision: the processor's tensors for the frames, by their names; empty without frames.
+        positions: [3, 1, n] for a model with three-dimensional rotary positions, else None.
+        cut: tokens up to and with the last vision token; what follows is the question's own. 0
+            without frames.
+        opening: words that the layout itself put before the frames, for the record.
+    """
+
+    ids: Any
+    vision: Mapping[str, Any]
+    positions: Any
+    cut: int
+    opening: str = ""
+
+
+class Layout:
+    """Prepares prompts for one loaded model; keeps the tensors of the last video.
+
+    Args:
+        loaded: the model.
+        video_settings: for the processor's video part, e.g. ``{"size": {"longest_edge": 602112}}``.
+    """
+
+    def __init__(self, loaded: Loaded, video_settings: Mapping[str, Any]) -> None:
+        self._loaded, self._settings = loaded, dict(video_settings)
+        self.family: Family = family(loaded.family)
+        self._tokenizer = loaded.processor.tokenizer
+        self._special = _special(loaded.processor)
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of words."""
+        return len(self._ids(_spelled_out(text, self._special)))
+
+    def prepare(self, parts: Sequence[Part], closing: str = "") -> Prepared:
+        """The prompt of these parts in a user's turn, ``closing`` at its end.
+
+        Raises:
+            BadInput: words stand between frames, and the family takes none there.
+        """
+        before, seams, after, frames = self._sorted(parts)
+        opening = ""
+        if frames and self.family.from_first_frame and frames[0].time_s > 0:
+            opening = f"The video starts at {clock(frames[0].time_s)}."
+        head = "\n".join([*before, *([opening] if opening else [])])
+        tail = "\n".join([*after, *([closing] if closing else [])])
+        text = self._chat(head, tail, with_video=bool(frames))
+        inputs = self._process(text, frames)
+        ids = inputs.pop("input_ids")
+        kinds = inputs.pop("mm_token_type_ids", None)
+        inputs.pop("attention_mask", None)
+        if not frames:
+            return Prepared(ids, {}, None, 0)
+        is_vision = self._is_vision(ids)
+        if seams:
+            ids, grid = self._with_seams(ids, is_vision, seams, len(frames), inputs)
+            is_vision = self._is_vision(ids)
+            kinds = None if kinds is None else 2 * is_vision.to(kinds.dtype)
+        else:
+            grid = inputs.get("video_grid_thw")
+        positions = self._positions(ids, kinds, grid, inputs)
+        cut = int(is_vision[0].nonzero()[-1]) + 1
+        return Prepared(ids, inputs, positions, cut, opening)
+
+    def _sorted(
+        self, parts: Sequence[Part]
+    ) -> tuple[list[str], list[tuple[int, str]], list[str], tuple[Frame, ...]]:
+        """Words before the frames, words between them with the frame that follows, words after
+        them, and the frames."""
+        frames: list[Frame] = []
+        words: list[tuple[int, str]] = []
+        for part in parts:
+            if isinstance(part, Text):
+                words.append((len(frames), _spelled_out(part.text, self._special)))
+            else:
+                frames.extend(part.frames)
+        count = len(frames)
+        if not frames:
+            return [], [], [text for _, text in words], ()
+        merged = self.family.merged
+        before = [text for at, text in words if at < merged and at < count]
+        after = [text for at, text in words if at == count]
+        seams = [(at, text) for at, text in words if merged <= at < count]
+        if seams and not self.family.can_interleave:
+            raise BadInput(
+                f"Cues cannot be interleaved with the frames of a {self._loaded.family}; set "
+                f"answer.cue_placement to before_question or before_video."
+            )
+        return before, seams, after, tuple(frames)
+
+    def _chat(self, head: str, tail: str, *, with_video: bool) -> str:
+        """A user's turn and the opening of the model's, by the model's own template. The words are
+        put in afterwards, so that no template moves them to another place."""
+        around = self._rendered([{"type": "text", "text": _MARK}])
+        start, mark, end = around.partition(_MARK)
+        if mark and not with_video:
+            return f"{start}{tail}{end}"
+        both = self._rendered([{"type": "video"}, {"type": "text", "text": _MARK}])
+        opened, _, _ = both.partition(_MARK)
+        if not mark or not opened.startswith(start):
+            raise BadInput(
+                f"The chat template of {self._loaded.family} does not print a video and then words."
+            )
+        video = opened.removeprefix(start)
+        space = "\n" if head else ""
+        return f"{start}{head}{space}{video}{tail}{end}"
+
+    def _rendered(self, content: Sequence[Mapping[str, Any]]) -> str:
+        message = {"role": "user", "content": list(content)}
+        text: str = self._loaded.processor.apply_chat_template(
+            [message], tokenize=False, add_generation_prompt=True
+        )
+        return text
+
+    def _process(self, text: str, frames: tuple[Frame, ...]) -> dict[str, Any]:
+        processor = self._loaded.processor
+        if not frames:
+            return dict(processor(text=[text], return_tensors="pt"))
+        while len(frames) < self.family.merged:
+            frames = (*frames, frames[-1])
+        with processor.video_processor.of(_digest(frames), self._settings):
+            inputs = processor(
+                text=[text],
+                videos=[np.stack([frame.rgb for frame in frames])],
+                video_metadata=[_metadata(frames)],
+                do_sample_frames=False,
+                return_tensors="pt",
+            )
+        return dict(inputs)
+
+    def _is_vision(self, ids: Any) -> Any:
+        """Which tokens stand for pixels: bool [1, n]."""
+        torch, processor = self._loaded.torch, self._loaded.processor
+        names = ("video_token_id", "image_token_id")
+        known = [getattr(processor, name, None) for name in names]
+        return torch.isin(ids, torch.tensor([id for id in known if id is not None]))
+
+    def _with_seams(
+        self,
+        ids: Any,
+        is_vision: Any,
+        seams: Sequence[tuple[int, str]],
+        frames: int,
+        inputs: Mapping[str, Any],
+    ) -> tuple[Any, Any]:
+        """The ids with the words between the frames, and the grid of the pieces they leave."""
+        torch = self._loaded.torch
+        places = is_vision[0].nonzero()[:, 0].tolist()
+        groups = tokens_per_group(self.family, inputs, frames, len(places))
+        at_group: dict[int, list[str]] = {}
+        for at, text in seams:
+            at_group.setdefault(at // self.family.merged, []).append(text)
+        rest, made, done = ids[0].tolist(), list[int](), 0
+        for group, texts in sorted(at_group.items()):
+            place = self._end_of(rest, places[sum(groups[:group]) - 1])
+            made += rest[done:place]
+            made += self._seam("\n".join(texts))
+            done = place
+        made += rest[done:]
+        grid = inputs.get("video_grid_thw")
+        if grid is not None and self.family.reopening:
+            edges = [0, *sorted(at_group), len(groups)]
+            pieces = [end - start for start, end in itertools.pairwise(edges)]
+            grid = torch.tensor([[piece, *grid[0, 1:].tolist()] for piece in pieces])
+        return torch.tensor([made]), grid
+
+    def _end_of(self, ids: Sequence[int], last: int) -> int:
+        """The place behind a frame whose last vision token is at ``last``."""
+        if self.family.reopening:
+            return last + 1
+        closing = set(self._named(self.family.closing))
+        return last + 2 if last + 1 < len(ids) and ids[last + 1] in closing else last + 1
+
+    def _seam(self, text: str) -> list[int]:
+        words = self._ids(f"\n{text}\n")
+        if not self.family.reopening:
+            return words
+        return [*self._named(self.family.closing), *words, *self._named(self.family.reopening)]
+
+    def _named(self, tokens: Sequence[str]) -> list[int]:
+        return [int(self._tokenizer.convert_tokens_to_ids(token)) for token in tokens]
+
+    def _ids(self, text: str) -> list[int]:
+        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _positions(self, ids: Any, kinds: Any, grid: Any, inputs: dict[str, Any]) -> Any:
+        """Rotary positions of all tokens at once, so that a prompt read in two pieces has those of
+        one read whole."""
+        index = getattr(self._loaded.model.model, "get_rope_index", None)
+        if index is None or grid is None or kinds is None:
+            return None
+        seconds = inputs.pop("second_per_grid_ts", None)
+        if seconds is not None:
+            seconds = [float(seconds[0])] * len(grid)
+        return index(
+            input_ids=ids,
+            mm_token_type_ids=kinds,
+            video_grid_thw=grid,
+            second_per_grid_ts=seconds,
+        )[0]
+
+
+def _metadata(frames: Sequence[Frame]) -> dict[str, Any]:
+    """The times as transformers' ``VideoMetadata``: indices of milliseconds.
+
+    ``total_num_frames`` makes its ``sampled_fps`` the mean rate of the frames, which is what
+    Qwen2.5-VL counts its seconds by.
+    """
+    ticks = [round(frame.time_s * _TICKS_HZ) for frame in frames]
+    apart = (ticks[-1] - ticks[0]) / max(1, len(ticks) - 1) or _TICKS_HZ
+    height, width = frames[0].rgb.shape[:2]
+    return {
+        "fps": float(_TICKS_HZ),
+        "frames_indices": ticks,
+        "total_num_frames": max(1, round(apart * len(ticks))),
+        "duration": frames[-1].time_s + apart / _TICKS_HZ,
+        "width": width,
+        "height": height,
+    }
+
+
+def _digest(frames: Sequence[Frame]) -> str:
+    """Of times and pixels."""
+    digest = hashlib.blake2b(digest_size=16)
+    for frame in frames:
+        digest.update(f"{frame.time_s}:{frame.rgb.shape}".encode())
+        digest.update(np.ascontiguousarray(frame.rgb).data)
+    return digest.hexdigest()
+
+
+def _spelled_out(text: str, special: Sequence[str]) -> str:
+    """``text`` in which no special token is read: what a video says opens no turn and no picture.
+
+    A space behind the first character keeps them words.
+    """
+    for token in special:
+        while token in text:
+            text = text.replace(token, f"{token[0]} {token[1:]}")
+    return text
+
+
+def _special(processor: Any) -> tuple[str, ...]:
+    """Strings that the tokenizer or the processor reads as something else than words."""
+    own = (getattr(processor, name, None) for name in ("image_token", "video_token"))
+    added = map(str, processor.tokenizer.get_added_vocab())
+    return tuple(sorted({token for token in (*own, *added) if token and len(token) > 1}))

@@ -1,0 +1,257 @@
+"""A model and its processor in memory, or one sentence that says why not.
+
+Two users of one checkpoint in the same settings share it: it is loaded once in a process.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from perception.errors import BadInput, CuelightError, MissingExtra, WeightsError
+from reasoning.huggingface.pixels import RememberedPixels
+
+__all__ = ["Checkpoint", "Loaded", "is_commit", "load", "out_of_memory"]
+
+_PURPOSE = "Running a VideoLLM with transformers"
+_EXTRA = "transformers"
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What to load and how; equal ones are loaded once.
+
+    Args:
+        model: a repository on Hugging Face, or a folder.
+        revision: a commit, tag or branch of the repository.
+        trust_remote_code: whether the repository's own Python code may run.
+        device: ``auto`` (a GPU if there is one), ``cpu``, ``cuda``, ``cuda:1`` or ``mps``.
+        dtype: ``auto`` (bfloat16 on a GPU, float32 on a CPU) or a name of torch's.
+        quantize_bits: 0, 4 or 8, by bitsandbytes.
+        attention: transformers' name of the attention kernel.
+    """
+
+    model: str
+    revision: str
+    trust_remote_code: bool
+    device: str
+    dtype: str
+    quantize_bits: int
+    attention: str
+
+
+@dataclass(slots=True, weakref_slot=True, eq=False)
+class Loaded:
+    """A model at work.
+
+    Args:
+        torch: the package.
+        model: on its device or devices, in evaluation mode.
+        processor: tokenizer, chat template and video part, which is a ``RememberedPixels``.
+        family: the config's ``model_type``, e.g. ``"qwen2_5_vl"``.
+        commit: of the repository; empty for a folder.
+        device: where inputs go.
+        dtype: of the weights, e.g. ``"bfloat16"``.
+    """
+
+    torch: Any
+    model: Any
+    processor: Any
+    family: str
+    commit: str
+    device: Any
+    dtype: str
+
+
+_loaded: weakref.WeakValueDictionary[Checkpoint, Loaded] = weakref.WeakValueDictionary()
+
+
+def load(checkpoint: Checkpoint) -> Loaded:
+    """The model, from memory if somebody in this process holds it already.
+
+    Raises:
+        MissingExtra: a package is not installed.
+        BadInput: no such repository, folder or revision; packages that do not fit each other; a
+            model that transformers does not run, or only with its own code.
+        WeightsError: it cannot be fetched, or does not fit into memory.
+    """
+    held = _loaded.get(checkpoint)
+    if held is None:
+        held = _loaded[checkpoint] = _load(checkpoint)
+    return held
+
+
+def is_commit(revision: str) -> bool:
+    """Whether ``revision`` names one state of a repository for ever."""
+    return _COMMIT.fullmatch(revision) is not None
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether torch gave up for lack of memory, on a GPU or on a CPU."""
+    words = str(error).lower()
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or "out of memory" in words
+        or "can't allocate memory" in words
+    )
+
+
+def _load(checkpoint: Checkpoint) -> Loaded:
+    torch, transformers = _packages()
+    device, dtype = _place(torch, checkpoint)
+    source: dict[str, Any] = {"trust_remote_code": checkpoint.trust_remote_code}
+    if not _is_folder(checkpoint.model):
+        source["revision"] = checkpoint.revision
+    try:
+        config = transformers.AutoConfig.from_pretrained(checkpoint.model, **source)
+        _check_architecture(transformers, checkpoint, config)
+        processor = transformers.AutoProcessor.from_pretrained(checkpoint.model, **source)
+        model = transformers.AutoModelForImageTextToText.from_pretrained(
+            checkpoint.model,
+            dtype=dtype,
+            attn_implementation=checkpoint.attention,
+            **_spread(transformers, checkpoint, device),
+            **source,
+        )
+    except CuelightError:
+        raise
+    except Exception as error:
+        raise _explained(checkpoint, error) from error
+    if getattr(processor, "video_processor", None) is None:
+        raise BadInput(f"{checkpoint.model!r} takes no video: its processor has no video part.")
+    processor.video_processor = RememberedPixels(processor.video_processor)
+    if not hasattr(model, "hf_device_map"):
+        model = model.to(device)
+    return Loaded(
+        torch=torch,
+        model=model.eval(),
+        processor=processor,
+        family=str(config.model_type),
+        commit=str(getattr(config, "_commit_hash", None) or ""),
+        device=model.get_input_embeddings().weight.device,
+        dtype=str(model.dtype).removeprefix("torch."),
+    )
+
+
+def _packages() -> tuple[Any, Any]:
+    """Torch and transformers, with torchvision working."""
+    for package in ("torch", "transformers", "accelerate", "torchvision"):
+        try:
+            importlib.import_module(package)
+        except ModuleNotFoundError as error:
+            raise MissingExtra(error.name or package, _EXTRA, _PURPOSE) from None
+        except Exception as error:
+            reason = " ".join(str(error).split())
+            raise BadInput(
+                f"{package} does not import ({reason}); torch and torchvision must be of one "
+                f"release and for one device: pip install --force-reinstall torch torchvision"
+            ) from error
+    return importlib.import_module("torch"), importlib.import_module("transformers")
+
+
+def _place(torch: Any, checkpoint: Checkpoint) -> tuple[str, Any]:
+    device = checkpoint.device
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise BadInput(f"device is {device!r}, and torch finds no CUDA GPU here; set it to cpu.")
+    if device == "mps" and not torch.backends.mps.is_available():
+        raise BadInput("device is 'mps', and torch finds no Apple GPU here; set it to cpu.")
+    dtype = checkpoint.dtype
+    if dtype == "auto":
+        dtype = "float32" if device == "cpu" else "bfloat16"
+    return device, getattr(torch, dtype)
+
+
+def _spread(transformers: Any, checkpoint: Checkpoint, device: str) -> dict[str, Any]:
+    """Over all GPUs when the device is left open; quantized where that is wished."""
+    settings: dict[str, Any] = {}
+    if device == "cuda" or checkpoint.quantize_bits:
+        settings["device_map"] = "auto" if device == "cuda" else device
+    if checkpoint.quantize_bits:
+        try:
+            importlib.import_module("bitsandbytes")
+        except ImportError:
+            raise MissingExtra("bitsandbytes", "quantized", "A quantized model") from None
+        bits = {f"load_in_{checkpoint.quantize_bits}bit": True}
+        settings["quantization_config"] = transformers.BitsAndBytesConfig(**bits)
+    return settings
+
+
+def _check_architecture(transformers: Any, checkpoint: Checkpoint, config: Any) -> None:
+    """That transformers runs what the repository holds.
+
+    A published ``LlavaQwenForCausalLM`` calls itself a ``llava`` and would load with most weights
+    random.
+    """
+    named = list(getattr(config, "architectures", None) or ())
+    own_code = getattr(config, "auto_map", None)
+    unknown = [name for name in named if not hasattr(transformers, name)]
+    if unknown and own_code and not checkpoint.trust_remote_code:
+        raise _own_code(checkpoint)
+    if unknown and not own_code:
+        raise BadInput(
+            f"{checkpoint.model!r} is a {unknown[0]}, which transformers does not run. Use a "
+            f"converted repository (cuelight models lists some), or a server that runs it "
+            f"(vLLM, SGLang) with --base-url."
+        )
+
+
+def _explained(checkpoint: Checkpoint, error: Exception) -> CuelightError:
+    """A sentence for what ``from_pretrained`` raises."""
+    model, words = checkpoint.model, " ".join(str(error).split())
+    if out_of_memory(error):
+        return WeightsError(
+            f"{model!r} does not fit into memory; take a smaller one, quantize_bits=4, or more "
+            f"GPUs."
+        )
+    if "trust_remote_code" in words:
+        return _own_code(checkpoint)
+    causes = _names(error)
+    if causes & {"RepositoryNotFoundError", "HFValidationError", "RevisionNotFoundError"}:
+        return BadInput(
+            f"There is no folder {model!r} here and no model repository {model!r} at revision "
+            f"{checkpoint.revision!r} on Hugging Face, or it needs a token (hf auth login)."
+        )
+    if "GatedRepoError" in causes:
+        return BadInput(
+            f"{model!r} is given out only to those who accept its licence on "
+            f"https://huggingface.co/{model}; accept it, then: hf auth login"
+        )
+    if causes & _NETWORK or "connect" in words.lower():
+        return WeightsError(
+            f"{model!r} is not in the cache and huggingface.co cannot be reached. Fetch it where "
+            f"there is a network: hf download {model} --revision {checkpoint.revision}"
+        )
+    if isinstance(error, ImportError):
+        return BadInput(f"{model!r} needs a package that is not installed: {words}")
+    return BadInput(f"transformers cannot load {model!r}: {words[:300]}")
+
+
+def _own_code(checkpoint: Checkpoint) -> BadInput:
+    return BadInput(
+        f"{checkpoint.model!r} needs Python code of its own repository, which is not run unless "
+        f"you allow it: --trust-remote-code, with revision set to a commit that you have read."
+    )
+
+
+_NETWORK = {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectError", "ConnectionError"}
+
+
+def _names(error: BaseException | None) -> set[str]:
+    """Class names of the error and of what caused it."""
+    found: set[str] = set()
+    while error is not None:
+        found |= {each.__name__ for each in type(error).__mro__}
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def _is_folder(model: str) -> bool:
+    return Path(model).expanduser().is_dir()

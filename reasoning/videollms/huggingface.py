@@ -1,0 +1,325 @@
+"""VideoLLMs of Hugging Face in this process, by transformers: they see the frames.
+
+Qwen2.5-VL, Qwen3-VL, LLaVA-OneVision, InternVL3, VideoLLaMA3, SmolVLM2 and whatever else
+``AutoModelForImageTextToText`` loads with a processor that takes video. Each is handed the sampled
+frames with their presentation times in the way that it was trained on (``huggingface.families``).
+Presets with the papers' settings are in ``configs/models``; ``cuelight models`` lists them.
+
+Options are scored: the prompt lists them by letter, and an option's value is the log likelihood of
+its letter as the reply. Several questions about one video share its decoded frames, its prepared
+pixels and the prefix of the prompt up to the last vision token (``huggingface.engine``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from perception.errors import BadInput, UnknownName, WeightsError
+from perception.limits import check_limits
+from reasoning.answer import Answer, Failure, FailureKind, OptionScore
+from reasoning.huggingface.engine import Engine
+from reasoning.huggingface.layout import Layout, Prepared
+from reasoning.huggingface.loading import Checkpoint, Loaded, is_commit, load, out_of_memory
+from reasoning.outgoing import frame_times, record
+from reasoning.prompt import letter
+from reasoning.videollm import FrameSampling, Request, TokenCount
+
+__all__ = ["HuggingFace", "Options", "build"]
+
+_CHOOSE = "Reply with the letter of the right option and nothing else."
+
+_DTYPES = ("auto", "bfloat16", "float16", "float32")
+_BITS = (0, 4, 8)
+
+_LIMITS = {
+    "frame_rate_hz": (0, 1000),
+    "max_frames": (1, 10_000),
+    "max_side_px": (0, 16_384),
+    "context_tokens": (0, 10_000_000),
+    "prefixes": (0, 64),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Which model, how it runs, and how it gets the video.
+
+    Args:
+        model: a repository on Hugging Face, or a folder.
+        revision: of the repository: a commit, tag or branch.
+        trust_remote_code: run Python code of the repository; asks for a revision that is a commit.
+        device: ``auto`` (GPUs if there are any), ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
+        dtype: ``auto`` (bfloat16 on a GPU, float32 on a CPU), bfloat16, float16 or float32.
+        quantize_bits: 4 or 8 by bitsandbytes; 0 = as published.
+        attention: transformers' name of the kernel, e.g. ``flash_attention_2``.
+        frame_rate_hz: of the frames; 0 = no pictures.
+        max_frames: at most so many.
+        uniform_frames: ``max_frames`` spread evenly, whatever the rate.
+        max_side_px: frames are scaled down so that no side is longer; 0 = left to the processor.
+        video_settings: for the processor's video part, e.g. ``{size: {longest_edge: 602112}}``.
+        context_tokens: of prompt and answer; 0 = what the model's config says.
+        prefixes: kept at a time, for questions about one video.
+    """
+
+    model: str = "Qwen/Qwen2.5-VL-3B-Instruct"
+    revision: str = "main"
+    trust_remote_code: bool = False
+    device: str = "auto"
+    dtype: str = "auto"
+    quantize_bits: int = 0
+    attention: str = "sdpa"
+    frame_rate_hz: float = 2.0
+    max_frames: int = 768
+    uniform_frames: bool = False
+    max_side_px: int = 0
+    video_settings: Mapping[str, Any] = field(default_factory=dict)
+    context_tokens: int = 0
+    prefixes: int = 1
+
+    def __post_init__(self) -> None:
+        check_limits(self, _LIMITS, "The model's ")
+        if not self.model:
+            raise BadInput(
+                "The model is empty; give a repository, e.g. Qwen/Qwen2.5-VL-3B-Instruct."
+            )
+        if self.dtype not in _DTYPES:
+            raise UnknownName("dtype", self.dtype, _DTYPES)
+        if self.quantize_bits not in _BITS:
+            raise BadInput(f"quantize_bits is {self.quantize_bits}; give 0 (not), 4 or 8.")
+
+
+class HuggingFace:
+    """The model at work; it is loaded by the first call."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self._at_work: tuple[Loaded, Layout, Engine] | None = None
+
+    @property
+    def name(self) -> str:
+        """The repository or folder, with its commit once that is known."""
+        commit = self._at_work[0].commit if self._at_work else ""
+        return f"{self.options.model}@{commit[:12]}" if commit else self.options.model
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """None of ours: transformers fetches them into its own cache."""
+        return ()
+
+    @property
+    def sampling(self) -> FrameSampling | None:
+        """As in the options."""
+        options = self.options
+        if not options.frame_rate_hz:
+            return None
+        return FrameSampling(
+            options.frame_rate_hz, options.max_frames, options.max_side_px, options.uniform_frames
+        )
+
+    @property
+    def native_video(self) -> bool:
+        """Whether the family's processor tells the model the times. Loads the model."""
+        return self._loaded()[1].family.native_video
+
+    @property
+    def context_tokens(self) -> int | None:
+        """As in the options, else what the model was trained for. Loads the model."""
+        if self.options.context_tokens:
+            return self.options.context_tokens
+        config = self._loaded()[0].model.config.get_text_config()
+        trained = getattr(config, "max_position_embeddings", None)
+        return int(trained) if trained else None
+
+    def count_tokens(self, text: str) -> int:
+        """By the model's own tokenizer."""
+        return self._loaded()[1].count_tokens(text)
+
+    def count(self, request: Request) -> TokenCount:
+        """By the model's own processor, vision tokens and chat template included."""
+        return TokenCount(int(self.prepare(request).ids.shape[1]))
+
+    def prepare(self, request: Request) -> Prepared:
+        """What the model would be given: token ids, pixel tensors and positions.
+
+        Raises:
+            MissingExtra, BadInput: as ``loading.load``; words between frames that take none.
+            WeightsError: the model cannot be fetched, or does not fit into memory.
+        """
+        closing = _CHOOSE if request.options else ""
+        return self._loaded()[1].prepare(request.parts, closing)
+
+    def egress(self, request: Request) -> None:
+        """None: nothing leaves this machine."""
+
+    def answer(self, request: Request) -> Answer | Failure:
+        """Choose among the options by likelihood, or answer freely.
+
+        Raises:
+            MissingExtra, BadInput: as ``prepare``.
+        """
+        sent = record(request)
+        try:
+            prepared = self.prepare(request)
+            sent = self._record(request, prepared)
+            if failure := self._too_long(request, prepared, sent):
+                return failure
+            if request.options:
+                return self._choose(request, prepared, sent)
+            return self._speak(request, prepared, sent)
+        except WeightsError as error:
+            return Failure(FailureKind.UNAVAILABLE, str(error), self.name, request=sent)
+        except (RuntimeError, MemoryError) as error:
+            if not out_of_memory(error):
+                raise
+            return Failure(FailureKind.UNAVAILABLE, self._full(request), self.name, request=sent)
+
+    def close(self) -> None:
+        """Free the model, unless somebody else in this process holds it too."""
+        if self._at_work is not None:
+            self._at_work[2].close()
+            self._at_work = None
+
+    def _loaded(self) -> tuple[Loaded, Layout, Engine]:
+        if self._at_work is None:
+            options = self.options
+            loaded = load(
+                Checkpoint(
+                    options.model,
+                    options.revision,
+                    options.trust_remote_code,
+                    options.device,
+                    options.dtype,
+                    options.quantize_bits,
+                    options.attention,
+                )
+            )
+            layout = Layout(loaded, options.video_settings)
+            self._at_work = loaded, layout, Engine(loaded, options.prefixes)
+        return self._at_work
+
+    def _record(self, request: Request, prepared: Prepared) -> dict[str, Any]:
+        loaded, _, _ = self._loaded()
+        options = self.options
+        grid = prepared.vision.get("video_grid_thw")
+        return record(
+            request,
+            TokenCount(int(prepared.ids.shape[1])),
+            model=options.model,
+            revision=loaded.commit or options.revision,
+            family=loaded.family,
+            device=str(loaded.device),
+            dtype=loaded.dtype,
+            quantize_bits=options.quantize_bits,
+            attention=options.attention,
+            video_settings=dict(options.video_settings),
+            video_grid=None if grid is None else grid[0].tolist(),
+            prefix_tokens=prepared.cut,
+            opening=prepared.opening,
+            closing=_CHOOSE if request.options else "",
+        )
+
+    def _too_long(
+        self, request: Request, prepared: Prepared, sent: Mapping[str, Any]
+    ) -> Failure | None:
+        tokens, context = int(prepared.ids.shape[1]), self.context_tokens
+        new = 1 if request.options else request.max_new_tokens
+        if context is None or tokens + new <= context:
+            return None
+        reason = (
+            f"The prompt has {tokens} tokens and the answer may have {new}; the model's context "
+            f"holds {context}."
+        )
+        return Failure(FailureKind.TOO_LONG, reason, self.name, request=sent)
+
+    def _choose(self, request: Request, prepared: Prepared, sent: Mapping[str, Any]) -> Answer:
+        loaded, _, engine = self._loaded()
+        tokenizer = loaded.processor.tokenizer
+        last = tokenizer.decode(prepared.ids[0, -1:])
+        space = "" if not last or last[-1].isspace() else " "
+        letters = [
+            list(tokenizer(f"{space}{letter(index)}", add_special_tokens=False)["input_ids"])
+            for index in range(len(request.options))
+        ]
+        values = [sum(each) for each in engine.log_likelihoods(prepared, letters)]
+        best = values.index(max(values))
+        lengths = [len(each) for each in letters]
+        rows = zip(request.options, values, lengths, _softmax(values), strict=True)
+        scores = tuple(OptionScore(text, value, 0.0, n, share) for text, value, n, share in rows)
+        return Answer(
+            request.options[best],
+            self.name,
+            bool(frame_times(request)),
+            option=best,
+            option_scores=scores,
+            request=sent,
+            usage={"prompt_tokens": sent["prompt_tokens"]},
+        )
+
+    def _speak(
+        self, request: Request, prepared: Prepared, sent: Mapping[str, Any]
+    ) -> Answer | Failure:
+        loaded, _, engine = self._loaded()
+        said = engine.say(
+            prepared, request.max_new_tokens, request.temperature, request.seed, _ends(loaded)
+        )
+        text = loaded.processor.tokenizer.decode(said.ids, skip_special_tokens=True).strip()
+        if not text:
+            how = "ended its turn" if said.complete else "reached the limit of tokens"
+            reason = f"The model {how} without a word."
+            return Failure(FailureKind.TRUNCATED, reason, self.name, request=sent)
+        usage = {
+            "prompt_tokens": sent["prompt_tokens"],
+            "completion_tokens": len(said.ids),
+            "finish_reason": "stop" if said.complete else "length",
+        }
+        return Answer(
+            text,
+            self.name,
+            bool(frame_times(request)),
+            request=sent,
+            usage=usage,
+            complete=said.complete,
+        )
+
+    def _full(self, request: Request) -> str:
+        frames = len(frame_times(request))
+        return (
+            f"The memory of {self._loaded()[0].device} is full: {self.name} with {frames} frames "
+            f"does not fit. Take fewer frames (max_frames), smaller ones (video_settings), "
+            f"quantize_bits=4, or prefixes=0."
+        )
+
+
+def _ends(loaded: Loaded) -> tuple[int, ...]:
+    """Tokens that end the model's turn."""
+    ends: set[int] = set()
+    known = loaded.model.generation_config.eos_token_id
+    for each in (known, loaded.processor.tokenizer.eos_token_id):
+        ends |= set(each if isinstance(each, list) else [each])
+    return tuple(sorted(each for each in ends if each is not None))
+
+
+def _softmax(values: list[float]) -> list[float]:
+    highest = max(values)
+    weights = [math.exp(value - highest) for value in values]
+    return [weight / sum(weights) for weight in weights]
+
+
+def build(options: Options) -> HuggingFace:
+    """The model, not loaded yet.
+
+    Raises:
+        BadInput: code of a repository shall run, and ``revision`` may name another state of it
+            tomorrow.
+    """
+    local = Path(options.model).expanduser().is_dir()
+    if options.trust_remote_code and not local and not is_commit(options.revision):
+        raise BadInput(
+            f"trust_remote_code runs Python code of {options.model!r}; give the commit that you "
+            f"have read as its revision (40 hexadecimal digits), not {options.revision!r}."
+        )
+    return HuggingFace(options)
