@@ -1,6 +1,6 @@
 """Guards against invented speech: a model that must write something writes on silence too.
 
-Every guard returns its reason in words, so that a dropped utterance can say why.
+Each guard is named, and says in words what it saw, so that what was dropped can tell why.
 """
 
 from __future__ import annotations
@@ -8,18 +8,33 @@ from __future__ import annotations
 import unicodedata
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
 
-from perception.audio.transcription import Segment, Word
+import numpy as np
+import numpy.typing as npt
+
+from perception.audio.transcription import WINDOW_S, Segment, Word
 from perception.audio.utterances import Utterance
-from perception.audio.voice_activity import WINDOW_S
 from perception.cue import Span
 from perception.limits import check_limits
 
-__all__ = ["GuardRules", "doubt", "in_order", "spoken_words"]
+__all__ = [
+    "Doubt",
+    "Guard",
+    "GuardRules",
+    "disagreement",
+    "doubt",
+    "is_unsure",
+    "loop",
+    "misplaced",
+    "past_end",
+    "unvoiced",
+]
 
-VOICE_EDGE_S = 2 * WINDOW_S
-"""Voice activity begins late and ends early by up to two windows of 32 ms."""
+GRID_S = 0.1
+"""How near Whisper's own times lie to the ends of its window when they are the window's."""
 
 _LIMITS = {
     "no_speech_prob": (0, 1),
@@ -28,140 +43,194 @@ _LIMITS = {
     "compression_ratio": (1, 1000),
     "repeats": (2, 1000),
     "voice_margin_s": (0, 30),
+    "past_end_s": (0, 30),
+    "grid_words_per_s": (0, 100),
+    "unaligned": (0, 1),
+    "silence": (0, 1),
+    "second_look_logprob": (-100, 0),
+    "agreement": (0, 1),
 }
 """A guard is off at the far end of its limits."""
 
 
+class Guard(StrEnum):
+    """Which guard dropped something."""
+
+    SILENT = "silent"
+    NO_VOICE = "no_voice"
+    NO_LETTER = "no_letter"
+    NO_SPEECH = "no_speech"
+    UNSURE = "unsure"
+    COMPRESSION = "compression"
+    LOOP = "loop"
+    GRID = "grid"
+    UNALIGNED = "unaligned"
+    PAST_END = "past_end"
+    DISAGREEMENT = "disagreement"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why something is not believed: the guard, and what it saw."""
+
+    guard: Guard
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """Limits measured on Whisper base int8: 20 minutes of noise, tones, tunes and applause (nothing
-    kept), 35 spoken clips, quiet, in noise or over music (every right one kept), and 27 clips of
-    speech played backwards (5 kept: a known failure, it is speech to the ear of the detector)."""
+    """What is not believed."""
 
     no_speech_prob: float = 0.2
     """Together with ``low_logprob``: false segments had 0.23 or more, true ones 0.55 at most."""
     low_logprob: float = -0.8
     """Segments over ``no_speech_prob`` need more: false ones had -0.97 or less, true -0.73."""
-    lowest_logprob: float = -0.95
-    """Nothing less sure is believed: of what was heard right, all had -0.86 or more."""
+    lowest_logprob: float = -1.0
+    """Nothing less sure is believed (Whisper paper, section 4.5)."""
     compression_ratio: float = 2.4
     """Text that zlib shrinks more is a loop (Whisper paper, section 4.5)."""
     repeats: int = 4
-    """As many times in a row, one to four words are a loop."""
+    """As many times in a row, two to four words are a loop; a single word twice as often."""
     voice_margin_s: float = 0.5
     """A word may lie this far off the nearest voice activity; alignment is that coarse."""
+    past_end_s: float = 1.0
+    """Text that the model itself places this far past the end of the sound is invented."""
+    grid_words_per_s: float = 0.5
+    """Text that the model lays over its whole window of 30 s needs as many words a second."""
+    unaligned: float = 0.5
+    """Share of its words without a place in the sound from which on an utterance is invented."""
+    silence: float = 0.001
+    """Root mean square of the sound under which nobody was heard (-60 dB of full scale)."""
+    second_look_logprob: float = -0.5
+    """What is less sure is heard a second time, a little later in the model's window."""
+    agreement: float = 0.5
+    """Share of letters that the second hearing must have in common with the first."""
 
     def __post_init__(self) -> None:
         check_limits(self, _LIMITS, "The speech recognizer's guards.")
 
 
-def spoken_words(
-    segments: Sequence[Segment], voiced: Sequence[Span], end_s: float, rules: GuardRules
-) -> tuple[list[Segment], list[tuple[Word, str]]]:
-    """Keep the words that lie in the sound and near voice activity, trimmed to the voice: Whisper
-    stretches the first word after a pause over the pause.
+def misplaced(segment: Segment, end_s: float, rules: GuardRules) -> Doubt | None:
+    """What the model's own times around a segment betray.
 
     Args:
-        segments: with times on the clock of ``voiced``.
-        voiced: where voice activity was found.
-        end_s: end of the sound.
-        rules: how far off the voice a word may lie.
-
-    Returns:
-        The segments with the words that stay (none without words), and the dropped words, each
-        with the reason.
+        segment: on a clock on which the piece of sound starts at 0.
+        end_s: length of the piece.
+        rules: limits.
     """
-    kept: list[Segment] = []
-    dropped: list[tuple[Word, str]] = []
-    for segment in segments:
-        words = []
-        for word in segment.words:
-            if reason := _unspoken(word, voiced, end_s, rules.voice_margin_s):
-                dropped.append((word, reason))
-            else:
-                words.append(_trimmed(word, voiced))
-        if words:
-            kept.append(replace(segment, words=tuple(words)))
-    return kept, dropped
-
-
-def _unspoken(word: Word, voiced: Sequence[Span], end_s: float, margin_s: float) -> str:
-    if word.start_s >= end_s:
-        return "past the end of the sound"
-    near = any(
-        word.start_s <= span.end_s + margin_s and word.end_s >= span.start_s - margin_s
-        for span in voiced
-    )
-    return "" if near else "no voice activity there"
-
-
-def _trimmed(word: Word, voiced: Sequence[Span]) -> Word:
-    """The part of the word in the last stretch that it reaches well into: no word spans a pause."""
-
-    def shared_s(span: Span) -> float:
-        return min(word.end_s, span.end_s) - max(word.start_s, span.start_s)
-
-    touched = [span for span in voiced if shared_s(span) > 0]
-    if not touched:
-        return word
-    place = ([span for span in touched if shared_s(span) >= WINDOW_S] or touched)[-1]
-    return replace(
-        word,
-        start_s=max(word.start_s, place.start_s - VOICE_EDGE_S),
-        end_s=min(word.end_s, place.end_s + VOICE_EDGE_S),
-    )
-
-
-def in_order(segments: Sequence[Segment], limit: Span) -> list[Segment]:
-    """Clamp all words into ``limit`` so that none begins before the one before has ended."""
-    ordered = []
-    clock_s = limit.start_s
-    for segment in segments:
-        words = []
-        for word in segment.words:
-            start_s = min(max(word.start_s, clock_s), limit.end_s)
-            end_s = min(max(word.end_s, start_s), limit.end_s)
-            clock_s = end_s
-            words.append(replace(word, start_s=start_s, end_s=end_s))
-        ordered.append(replace(segment, words=tuple(words)))
-    return ordered
-
-
-def doubt(utterance: Utterance, rules: GuardRules) -> str:
-    """Why this utterance is not believed; empty when it is."""
-    text = utterance.text
-    if not any(unicodedata.category(character)[0] in "LN" for character in text):
-        return "no letter in it"
-    if utterance.avg_logprob < rules.lowest_logprob:
-        return f"the model is unsure (mean log probability {utterance.avg_logprob:.2f})"
-    if (
-        utterance.no_speech_prob >= rules.no_speech_prob
-        and utterance.avg_logprob < rules.low_logprob
-    ):
-        return (
-            f"probably no speech (no-speech probability {utterance.no_speech_prob:.2f}, "
-            f"mean log probability {utterance.avg_logprob:.2f})"
+    start_s, stop_s = segment.stamped_start_s, segment.stamped_end_s
+    latest_s = max(time_s for time_s in (start_s, stop_s, 0.0) if time_s is not None)
+    if latest_s > end_s + rules.past_end_s:
+        return Doubt(
+            Guard.PAST_END, f"past the end of the sound ({latest_s:.1f} s of {end_s:.1f} s)"
         )
-    raw = text.encode()
+    if start_s is None or stop_s is None or stop_s - start_s < WINDOW_S - GRID_S:
+        return None
+    if abs(start_s - WINDOW_S * round(start_s / WINDOW_S)) > GRID_S:
+        return None
+    if len(segment.words) < rules.grid_words_per_s * (stop_s - start_s):
+        return Doubt(
+            Guard.GRID, f"on the model's grid of {WINDOW_S:g} s ({len(segment.words)} words)"
+        )
+    return None
+
+
+def loop(words: Sequence[Word], rules: GuardRules) -> Doubt | None:
+    """Whether the text repeats itself as a decoder does that is caught in a loop."""
+    raw = "".join(word.text for word in words).strip().encode()
     ratio = len(raw) / len(zlib.compress(raw))
     if ratio > rules.compression_ratio:
-        return f"a loop (compression ratio {ratio:.1f})"
-    if _loops(utterance.words, rules.repeats):
-        return f"a loop (the same words {rules.repeats} times in a row or more)"
-    if all(word.end_s <= word.start_s for word in utterance.words):
-        return "its words could not be aligned with the sound"
-    return ""
+        return Doubt(Guard.COMPRESSION, f"a loop (compression ratio {ratio:.1f})")
+    return None
 
 
-def _loops(words: Sequence[Word], repeats: int) -> bool:
+def past_end(word: Word, end_s: float) -> Doubt | None:
+    """Whether a word begins when the sound has ended."""
+    return Doubt(Guard.PAST_END, "past the end of the sound") if word.start_s >= end_s else None
+
+
+def unvoiced(word: Word, voiced: Sequence[Span], rules: GuardRules) -> Doubt | None:
+    """Whether nobody speaks where a word lies; all on one clock."""
+    margin_s = rules.voice_margin_s
+    for span in voiced:
+        if word.start_s <= span.end_s + margin_s and word.end_s >= span.start_s - margin_s:
+            return None
+    return Doubt(Guard.NO_VOICE, "no voice activity there")
+
+
+def doubt(utterance: Utterance, sound: npt.NDArray[np.float32], rules: GuardRules) -> Doubt | None:
+    """Why an utterance is not believed; None when it is.
+
+    Args:
+        utterance: what was heard.
+        sound: float32 [n], the samples from its start to its end.
+        rules: limits.
+    """
+    if len(sound) and float(np.sqrt(np.mean(np.square(sound)))) < rules.silence:
+        return Doubt(Guard.SILENT, "the sound is silent there")
+    if not any(unicodedata.category(character)[0] in "LN" for character in utterance.text):
+        return Doubt(Guard.NO_LETTER, "no letter in it")
+    logprob, no_speech = utterance.avg_logprob, utterance.no_speech_prob
+    if logprob < rules.lowest_logprob:
+        return Doubt(Guard.UNSURE, f"the model is unsure (mean log probability {logprob:.2f})")
+    if no_speech >= rules.no_speech_prob and logprob < rules.low_logprob:
+        return Doubt(
+            Guard.NO_SPEECH,
+            f"probably no speech (no-speech probability {no_speech:.2f}, "
+            f"mean log probability {logprob:.2f})",
+        )
+    words = utterance.words
+    return loop(words, rules) or _repeated(words, rules) or _unaligned(words, rules)
+
+
+def is_unsure(utterance: Utterance, rules: GuardRules) -> bool:
+    """Whether an utterance is believed only after a second look."""
+    return utterance.avg_logprob < rules.second_look_logprob
+
+
+def disagreement(utterance: Utterance, second: Sequence[Word], rules: GuardRules) -> Doubt | None:
+    """Whether a second look at the same sound says something else: what is made up changes with
+    every look, what was said does not.
+
+    Args:
+        utterance: what was heard first.
+        second: the words of the second look, on the same clock.
+        rules: limits.
+    """
+    margin_s = rules.voice_margin_s
+    begin_s, end_s = utterance.start_s - margin_s, utterance.end_s + margin_s
+    again = "".join(word.text for word in second if begin_s <= _middle_s(word) <= end_s)
+    common = SequenceMatcher(None, _bare(utterance.text), _bare(again), autojunk=False).ratio()
+    if common >= rules.agreement:
+        return None
+    return Doubt(
+        Guard.DISAGREEMENT, f"a second look says {again.strip()[:80]!r} ({common:.0%} in common)"
+    )
+
+
+def _repeated(words: Sequence[Word], rules: GuardRules) -> Doubt | None:
     texts = [_bare(word.text) for word in words]
     for length in range(1, 5):
+        times = rules.repeats * 2 if length == 1 else rules.repeats
         matches = 0
         for text, earlier in zip(texts[length:], texts, strict=False):
             matches = matches + 1 if text == earlier else 0
-            if matches >= length * (repeats - 1):
-                return True
-    return False
+            if matches >= length * (times - 1):
+                return Doubt(Guard.LOOP, f"a loop (the same words {times} times in a row or more)")
+    return None
+
+
+def _unaligned(words: Sequence[Word], rules: GuardRules) -> Doubt | None:
+    lost = sum(word.interpolated for word in words)
+    if lost == 0 or lost < rules.unaligned * len(words):
+        return None
+    return Doubt(
+        Guard.UNALIGNED, f"{lost} of its {len(words)} words could not be aligned with the sound"
+    )
+
+
+def _middle_s(word: Word) -> float:
+    return (word.start_s + word.end_s) / 2
 
 
 def _bare(text: str) -> str:

@@ -14,14 +14,17 @@ _CODES = (
     "nl nn no oc pa pl ps pt ro ru sa sd si sk sl sn so sq sr su sv sw ta te tg th tk tl tr tt uk "
     "ur uz vi yi yo zh"
 )
-_WHISPER = frozenset(_CODES.split())
+_UP_TO_V2 = frozenset(_CODES.split())
 """Of the multilingual checkpoints up to large-v2 (``LANGUAGES`` in OpenAI's ``tokenizer.py``)."""
 
-_ENGLISH = "English"
-"""Ends the task, in the manifest, of a checkpoint that knows no other language."""
+_ALL = _UP_TO_V2 | {"yue"}
+"""From large-v3 on; Cantonese came with it."""
+
+_ENDINGS = {"English": frozenset({"en"}), "multilingual": _UP_TO_V2}
+"""Of the task, in the manifest, of a checkpoint that does not know all languages."""
 
 
-def check_language(code: str, known: Collection[str] = _WHISPER) -> None:
+def check_language(code: str, known: Collection[str] = _ALL) -> None:
     """Accept ``""`` (to be detected) and the codes in ``known``.
 
     Raises:
@@ -32,5 +35,5 @@ def check_language(code: str, known: Collection[str] = _WHISPER) -> None:
 
 
 def languages_of(task: str) -> Collection[str]:
-    """The codes that a checkpoint of this task in the manifest knows."""
-    return {"en"} if task.endswith(_ENGLISH) else _WHISPER
+    """The codes that a checkpoint of this task in the manifest may know."""
+    return next((codes for ending, codes in _ENDINGS.items() if task.endswith(ending)), _ALL)

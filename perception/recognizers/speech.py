@@ -8,28 +8,31 @@ reason (``perception/audio/guards.py``).
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from perception import weights
-from perception.audio import faster_whisper_transcriber
-from perception.audio.guards import GuardRules, doubt, in_order, spoken_words
-from perception.audio.languages import check_language, languages_of
+from perception import plugins
+from perception.audio.backend import BACKENDS, SpeechBackend
+from perception.audio.belief import Dropped, believe, dropped_traces, shifted
+from perception.audio.guards import GuardRules
+from perception.audio.languages import check_language
 from perception.audio.pieces import CutRules, Piece, PieceCutter
 from perception.audio.transcription import Segment, Transcriber
-from perception.audio.utterances import Utterance, words_to_utterances
+from perception.audio.utterances import Utterance
 from perception.audio.voice_activity import SileroVoiceActivity
 from perception.cue import Cue, CueTrack, Source, Span, Status, VideoInfo
-from perception.errors import UnknownName
-from perception.limits import THREADS, check_limits, usable_threads
+from perception.limits import check_limits
 from perception.recognizer import AUDIO_RATE_HZ, AudioChunk, Batch, Needs, Recognition
 from perception.waveform import WaveformPeaks
 
 __all__ = ["Options", "SpeechRecognizer", "build"]
 
 KIND = "speech"
+VERSION = "2"
 
 GAP_S = 0.05
 """Chunks that are further apart are a gap in the sound; nearer ones touch (rounded timestamps)."""
@@ -37,28 +40,23 @@ GAP_S = 0.05
 MOST_NOTES = 20
 """Dropped utterances that are told one by one."""
 
-TASK = "speech recognition"
-"""Begins the task of every speech model in the manifest of checkpoints."""
+LATER_S = 0.2
+"""How much later in the model's window a second look puts the sound; its frames are 20 ms."""
 
-_LIMITS = {
-    "beam_size": (1, 20),
-    "pause_s": (0.01, 60),
-    "language_confidence": (0, 1),
-    "threads": THREADS,
-}
+_LIMITS = {"pause_s": (0.01, 60), "language_confidence": (0, 1)}
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How speech is recognised."""
 
-    checkpoint: str = "whisper_base"
-    """Name in the checkpoints' manifest: ``whisper_base`` reads 99 languages, ``whisper_tiny_en``
-    is the fast preset for English (half the time)."""
+    backend: str = "faster_whisper"
+    """A name in ``perception.audio.backends``: ``faster_whisper`` (embedded) or ``openai_whisper``
+    (OpenAI's own, an extra)."""
+    backends: Mapping[str, Any] = plugins.options_of(BACKENDS)
+    """Name -> its ``Options``; the defaults of one that is not named."""
     language: str = ""
     """Whisper's code, e.g. ``"en"``; empty = detected on the first speech and kept."""
-    beam_size: int = 5
-    """Width of the beam search (Whisper paper, section 4.5); 1 = greedy, saves 5 % of the time."""
     pause_s: float = 0.8
     """A pause this long, in seconds, begins a new utterance; so does the end of a sentence."""
     language_confidence: float = 0.5
@@ -67,8 +65,6 @@ class Options:
     """When speech begins and ends (voice activity), and how the sound is cut."""
     guards: GuardRules = field(default_factory=GuardRules)
     """What is dropped as invented."""
-    threads: int = 1
-    """CPU threads; 1 is best beside other models. No part of the result."""
 
     def __post_init__(self) -> None:
         check_language(self.language)
@@ -78,8 +74,8 @@ class Options:
 class SpeechRecognizer:
     """The recognizer of the kind ``speech``; the model loads when the first voice is heard."""
 
-    def __init__(self, options: Options) -> None:
-        self.options = options
+    def __init__(self, options: Options, backend: SpeechBackend) -> None:
+        self.options, self.backend = options, backend
         self._transcriber: Transcriber | None = None
 
     @property
@@ -94,18 +90,18 @@ class SpeechRecognizer:
 
     @property
     def weights(self) -> tuple[str, ...]:
-        """The checkpoint of the options."""
-        return (self.options.checkpoint,)
+        """The backend's checkpoint."""
+        return self.backend.checkpoints
 
     @property
     def source(self) -> Source:
         """Versions, checkpoint and settings."""
         settings = asdict(self.options)
-        del settings["threads"]
+        settings["backends"] = {self.options.backend: dict(self.backend.settings)}
         return Source(
             name=KIND,
-            version=faster_whisper_transcriber.package_version(),
-            checkpoint_sha256=weights.sha256(self.options.checkpoint),
+            version=f"{VERSION}, {self.backend.version}",
+            checkpoint_sha256=self.backend.checkpoint_sha256,
             settings=settings,
         )
 
@@ -113,10 +109,11 @@ class SpeechRecognizer:
         """Begin on a video. Where nobody speaks, the checkpoint is neither fetched nor loaded.
 
         Raises:
-            UnsupportedPlatform: faster-whisper cannot be imported here.
+            MissingExtra: the backend's package is not installed.
+            UnsupportedPlatform: it cannot be imported here.
         """
         if video.has_audio:
-            faster_whisper_transcriber.require_package()
+            self.backend.require()
         return SpeechSession(self, video)
 
     def transcriber(self) -> Transcriber:
@@ -124,13 +121,10 @@ class SpeechRecognizer:
 
         Raises:
             WeightsError: the checkpoint cannot be had.
+            BadInput: the backend's device or the user's own weights cannot be used.
         """
         if self._transcriber is None:
-            self._transcriber = faster_whisper_transcriber.FasterWhisperTranscriber(
-                weights.path(self.options.checkpoint),
-                self.options.beam_size,
-                usable_threads(self.options.threads),
-            )
+            self._transcriber = self.backend.load()
         return self._transcriber
 
 
@@ -144,8 +138,7 @@ class SpeechSession:
         self._peaks = WaveformPeaks()
         self._language = self._options.language or None
         self._utterances: list[tuple[Utterance, str]] = []
-        self._dropped: list[str] = []
-        self._drops = 0
+        self._dropped: list[Dropped] = []
         self._voiced: list[Span] = []
         self._heard_s = 0.0
         self._loudest = 0.0
@@ -202,41 +195,43 @@ class SpeechSession:
         traces = {
             **self._peaks.traces(KIND),
             f"{KIND}/voice_activity": voiced.reshape(-1, 2),
+            **dropped_traces(KIND, self._dropped),
         }
         return Recognition(track, traces)
 
     def _transcribe(self, pieces: list[Piece]) -> None:
+        options = self._options
         for piece in pieces:
             self._voiced.extend(piece.voiced)
             transcript = self._recognizer.transcriber().transcribe(piece.samples, self._language)
-            kept = self._believed(piece, transcript.segments)
-            self._utterances.extend((utterance, transcript.language) for utterance in kept)
-            if kept and transcript.language_probability >= self._options.language_confidence:
-                self._language = transcript.language
+            language = transcript.language
 
-    def _believed(self, piece: Piece, segments: tuple[Segment, ...]) -> list[Utterance]:
-        options = self._options
-        segments = tuple(_shifted(segment, piece.start_s) for segment in segments)
-        spoken, strays = spoken_words(segments, piece.voiced, piece.end_s, options.guards)
-        for word, reason in strays:
-            self._drop(word.text, word.start_s, reason)
-        limit = Span(piece.start_s, piece.end_s)
-        kept = []
-        for utterance in words_to_utterances(in_order(spoken, limit), options.pause_s):
-            if reason := doubt(utterance, options.guards):
-                self._drop(utterance.text, utterance.start_s, reason)
-            else:
-                kept.append(utterance)
-        return kept
+            def look_again(
+                samples: npt.NDArray[np.float32] = piece.samples, language: str = language
+            ) -> list[Segment]:
+                return self._second_look(samples, language)
 
-    def _drop(self, text: str, start_s: float, reason: str) -> None:
-        self._drops += 1
-        if self._drops <= MOST_NOTES:
-            self._dropped.append(f"Dropped {text.strip()[:80]!r} at {start_s:.1f} s: {reason}.")
+            belief = believe(
+                piece, transcript.segments, look_again, options.guards, options.pause_s
+            )
+            self._dropped.extend(belief.dropped)
+            self._utterances.extend((utterance, language) for utterance in belief.kept)
+            if belief.kept and transcript.language_probability >= options.language_confidence:
+                self._language = language
+
+    def _second_look(self, samples: npt.NDArray[np.float32], language: str) -> list[Segment]:
+        later = np.concatenate([np.zeros(round(LATER_S * AUDIO_RATE_HZ), np.float32), samples])
+        transcript = self._recognizer.transcriber().transcribe(later, language)
+        return shifted(transcript.segments, -LATER_S)
 
     def _dropped_notes(self) -> tuple[str, ...]:
-        more = self._drops - len(self._dropped)
-        return (*self._dropped, *((f"Dropped {more} more.",) if more else ()))
+        told = self._dropped[:MOST_NOTES]
+        notes = [
+            f"Dropped {each.text[:80]!r} at {each.span.start_s:.1f} s: {each.doubt.why}."
+            for each in told
+        ]
+        more = len(self._dropped) - len(told)
+        return (*notes, *((f"Dropped {more} more.",) if more else ()))
 
     def _nothing(self, cues: tuple[Cue, ...]) -> tuple[str, ...]:
         """The note that tells the kinds of nothing apart; none when something was said."""
@@ -248,16 +243,8 @@ class SpeechSession:
             return ("No sound could be decoded from the audio stream.",)
         if self._loudest < self._options.cut.floor:
             return (f"The audio is silent ({self._heard_s:.1f} s, nothing above -60 dB).",)
-        believed = " that can be believed" if self._drops else ""
+        believed = " that can be believed" if self._dropped else ""
         return (f"There is sound ({self._heard_s:.1f} s) and no speech in it{believed}.",)
-
-
-def _shifted(segment: Segment, by_s: float) -> Segment:
-    words = tuple(
-        replace(word, start_s=word.start_s + by_s, end_s=word.end_s + by_s)
-        for word in segment.words
-    )
-    return replace(segment, words=words)
 
 
 def _cue(number: int, utterance: Utterance, language: str) -> Cue:
@@ -267,6 +254,7 @@ def _cue(number: int, utterance: Utterance, language: str) -> Cue:
             "end_s": round(word.end_s, 3),
             "text": word.text.strip(),
             "probability": round(word.probability, 4),
+            **({"interpolated": True} if word.interpolated else {}),
         }
         for word in utterance.words
     ]
@@ -288,12 +276,10 @@ def build(options: Options) -> SpeechRecognizer:
     """The recognizer; nothing is loaded yet.
 
     Raises:
-        UnknownName: no speech model has that name, or it does not know the chosen language.
+        UnknownName: there is no such backend or speech model, or it does not know the chosen
+            language.
+        UserError: what the backend says of its options.
     """
-    speech_models = {
-        name: each for name, each in weights.checkpoints().items() if each.task.startswith(TASK)
-    }
-    if options.checkpoint not in speech_models:
-        raise UnknownName("speech model", options.checkpoint, speech_models)
-    check_language(options.language, languages_of(speech_models[options.checkpoint].task))
-    return SpeechRecognizer(options)
+    backend: SpeechBackend = plugins.build(BACKENDS, options.backend, options.backends)
+    check_language(options.language, backend.languages)
+    return SpeechRecognizer(options, backend)
