@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from perception import plugins
 from perception.cue import Span, Status
 from perception.errors import BadInput, CuelightError
+from reasoning.cli import _choosing as choosing
 from reasoning.cli import _output as output
 from reasoning.cli._fetching import fetching
 from reasoning.cli._terminal import tell
@@ -44,18 +44,9 @@ def command(
     ] = None,
     start: output.From = None,
     end: output.To = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            help="A family (embedded), a .gguf file, or the name of a model on a server (gpt-4o).",
-        ),
-    ] = None,
-    base_url: Annotated[
-        str | None,
-        typer.Option(help="An OpenAI-compatible server, e.g. http://localhost:8000/v1."),
-    ] = None,
+    model: choosing.Model = None,
+    base_url: choosing.BaseUrl = None,
+    trust_remote_code: choosing.TrustRemoteCode = False,
     cues: Annotated[
         bool, typer.Option("--cues/--no-cues", help="Whether the model is given the cues.")
     ] = True,
@@ -83,7 +74,9 @@ def command(
     from reasoning.cli._perceiving import perceive_video, save_perception
     from reasoning.config import build_videollm, load
 
-    settings = load(config, [*(set or ()), *_model_settings(model, base_url)])
+    settings = load(
+        config, [*choosing.model_settings(model, base_url, trust_remote_code), *(set or ())]
+    )
     asked = Question(question, tuple(option or ()), output.span_of(start, end))
     llm = build_videollm(settings)
     path = output.video_path(video, quiet)
@@ -188,22 +181,6 @@ def _write_page(page: Path, timeline: CueTimeline, path: Path, result: Asked) ->
     )
 
 
-def _model_settings(model: str | None, base_url: str | None) -> list[str]:
-    """``--model`` and ``--base-url`` as settings of the config."""
-    if model is None and base_url is None:
-        return []
-    if base_url is None and model in plugins.names("reasoning.videollms"):
-        return [f"videollm={model}"]
-    if base_url is None and model is not None and model.lower().endswith(".gguf"):
-        return ["videollm=embedded", f"videollms.embedded.model={_quoted(model)}"]
-    chosen = ["videollm=openai_compatible"]
-    if model is not None:
-        chosen.append(f"videollms.openai_compatible.model={_quoted(model)}")
-    if base_url is not None:
-        chosen.append(f"videollms.openai_compatible.base_url={_quoted(base_url)}")
-    return chosen
-
-
 def _agreed(sent: Egress, yes: bool, max_cost: float | None, quiet: bool) -> bool:
     """Whether the user lets pictures leave the machine; asks where somebody can answer.
 
@@ -290,9 +267,3 @@ def _blind(result: Asked, model: str) -> str:
     if not result.cues.text:
         return f"\n{model} saw no pictures and was given no cues: this is a guess."
     return f"\n{model} is a text model: it was given the cues below and saw no pictures."
-
-
-def _quoted(text: str) -> str:
-    """``text`` as a YAML value that is this very string, whatever characters it holds."""
-    escaped = text.encode("unicode_escape").decode("ascii").replace('"', '\\"')
-    return f'"{escaped}"'
