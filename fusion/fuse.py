@@ -16,7 +16,7 @@ from fusion.question import Question
 from fusion.selection import CuePrompt, Selection
 from perception.cue import CueTimeline
 from perception.errors import CuelightError
-from perception.plugins import take
+from perception.plugins import build
 
 __all__ = ["POLICIES", "FusionOptions", "Tools", "fuse", "select"]
 
@@ -75,19 +75,15 @@ def _selected(
     rejected: Mapping[str, str] | None,
 ) -> tuple[Selection, Selection]:
     """After the gate, and after the policies."""
-    policies = {name: _policy(name, options) for name in options.policies}
+    policies: dict[str, Policy] = {
+        name: build(POLICIES, name, options.policy_options) for name in options.policies
+    }
     gated = selection = gate(timeline, question, options, tools.calibration, rejected)
     for name in options.policies:
         after = policies[name](selection, question, tools)
         selection = after.with_parts(selection, gated)
         _account(selection, gated, name)
     return gated, selection
-
-
-def _policy(name: str, options: FusionOptions) -> Policy:
-    plugin = take(POLICIES, name)
-    policy: Policy = plugin.build(options.policy_options.get(name) or plugin.Options())
-    return policy
 
 
 def _account(selection: Selection, gated: Selection, policy: str) -> None:

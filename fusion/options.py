@@ -8,6 +8,7 @@ from typing import Any
 
 from fusion.render import RenderOptions
 from perception.errors import BadInput
+from perception.plugins import options_of
 
 __all__ = ["ACTION_THRESHOLD", "POLICIES", "THRESHOLDS", "FusionOptions"]
 
@@ -53,7 +54,7 @@ class FusionOptions:
     """
 
     policies: tuple[str, ...] = ("every_cue",)
-    policy_options: Mapping[str, Any] = field(default_factory=dict, metadata={"plugins": POLICIES})
+    policy_options: Mapping[str, Any] = options_of(POLICIES)
     thresholds: Mapping[str, float] = field(default_factory=dict)
     default_threshold: float = DEFAULT_THRESHOLD
     margin_s: float = 0.0

@@ -21,6 +21,7 @@ from perception.shipped import shipped
 from perception.text_file import read_text
 from reasoning import plain_yaml, presets
 from reasoning.ask import AnswerOptions
+from reasoning.tools.assemble import ToolOptions
 from reasoning.videollm import VideoLLM
 
 __all__ = ["Config", "build_videollm", "load", "parse"]
@@ -37,6 +38,7 @@ class Config:
     Args:
         recognizers: name -> its ``Options``; only the recognizers named here run.
         fusion: gate, policies, budget, wording.
+        tools: what fusion is handed: similarity, calibrations, question types.
         videollm: name of the family that answers.
         videollms: family -> its ``Options``.
         answer: limits of the answer.
@@ -46,6 +48,7 @@ class Config:
     fusion: FusionOptions
     videollm: str
     videollms: Mapping[str, Any]
+    tools: ToolOptions = field(default_factory=ToolOptions)
     answer: AnswerOptions = field(default_factory=AnswerOptions)
 
 
@@ -90,6 +93,7 @@ def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -
         fusion=fusion,
         videollm=videollm,
         videollms=_plugins("reasoning.videollms", models, "videollms"),
+        tools=_typed(ToolOptions, raw.get("tools"), "tools"),
         answer=_typed(AnswerOptions, raw.get("answer"), "answer"),
     )
 

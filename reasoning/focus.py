@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["focused", "overlap"]
+__all__ = ["focused", "overlap", "terms"]
 
 _LINE = "- "
 """Opens a cue's line in the block that ``fusion.render`` writes."""
@@ -55,19 +55,18 @@ def focused(block: str, question: str) -> str:
 def overlap(lines: Sequence[str], question: str) -> list[float]:
     """For each line, the sum of ln(1 + lines / lines with the word) over the words that it shares
     with ``question``."""
-    documents = [_words(_HEAD.sub("", line)) for line in lines]
+    documents = [frozenset(terms(_HEAD.sub("", line))) for line in lines]
     frequency = Counter(word for words in documents for word in words)
-    asked = _words(question)
+    asked = frozenset(terms(question))
     return [
         sum(math.log(1 + len(lines) / frequency[word]) for word in sorted(asked & words))
         for words in documents
     ]
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(
-        _stem(word) for word in re.findall(r"[^\W_]+", text.casefold()) if word not in _COMMON
-    )
+def terms(text: str) -> list[str]:
+    """The words of ``text`` that tell its subject, without endings, in order."""
+    return [_stem(word) for word in re.findall(r"[^\W_]+", text.casefold()) if word not in _COMMON]
 
 
 def _stem(word: str) -> str:

@@ -16,7 +16,15 @@ from perception import plugins
 from perception.errors import BadInput, UnknownName
 from perception.fetching.source import Source
 
-__all__ = ["Checkpoint", "Wanted", "WeightFile", "read_manifest"]
+__all__ = [
+    "Checkpoint",
+    "Measured",
+    "ReliabilityBin",
+    "ScorePoint",
+    "Wanted",
+    "WeightFile",
+    "read_manifest",
+]
 
 SOURCES = "perception.fetching.sources"
 
@@ -39,6 +47,43 @@ class WeightFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """``n`` scores of one tenth of [0, 1]: their mean, and the share that is right."""
+
+    n: int
+    confidence: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePoint:
+    """A point of an isotonic map."""
+
+    score: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """How a checkpoint's scores become probabilities, and how well that holds.
+
+    Args:
+        method: ``identity`` (they are probabilities already), ``temperature`` or ``isotonic``.
+        measured_on: which data, of which nothing was used for training or fitting.
+        ece: expected calibration error of the probabilities, 15 bins.
+        reliability: the probabilities against the truth.
+        temperature, points: of the method.
+    """
+
+    method: str
+    measured_on: str
+    ece: float
+    reliability: tuple[ReliabilityBin, ...]
+    temperature: float = 1.0
+    points: tuple[ScorePoint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """One entry of the manifest.
 
@@ -50,6 +95,7 @@ class Checkpoint:
         card: its model card, below ``checkpoints/``.
         files: one, or several that a library wants in one folder.
         default: whether the default configuration uses it.
+        calibration: of its scores; None = nobody has compared them with the truth.
     """
 
     name: str
@@ -59,6 +105,7 @@ class Checkpoint:
     card: str
     files: tuple[WeightFile, ...]
     default: bool = True
+    calibration: Measured | None = None
 
     @property
     def size(self) -> int:
@@ -114,7 +161,12 @@ def _checkpoint(raw: object, where: str) -> Checkpoint:
     files = tuple(
         _file(file, where) for file in _list(fields.pop("files", None), f"{where}: files")
     )
-    checkpoint: Checkpoint = _fill(Checkpoint, fields, where, files=files)
+    calibration = None
+    if (measured := fields.pop("calibration", None)) is not None:
+        calibration = _fill(
+            Measured, _mapping(measured, f"{where}: calibration"), f"{where}: calibration"
+        )
+    checkpoint: Checkpoint = _fill(Checkpoint, fields, where, files=files, calibration=calibration)
     if not re.fullmatch(r"[a-z0-9_]+", checkpoint.name):
         raise BadInput(f"{where}: a name has only lower-case letters, digits and underscores.")
     return checkpoint

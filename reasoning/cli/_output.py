@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,11 +29,13 @@ __all__ = [
     "Json",
     "Only",
     "Out",
+    "PolicyNames",
     "Quiet",
     "Set",
     "To",
     "emit",
     "output_stem",
+    "policy_settings",
     "progress",
     "span_of",
     "video_path",
@@ -49,6 +52,12 @@ Config = Annotated[
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", help="One setting, e.g. recognizers.action.window_s=5. Repeatable."),
+]
+PolicyNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy", help="A fusion policy, e.g. routed. Repeat it or join several: routed+hedged."
+    ),
 ]
 Only = Annotated[
     list[str] | None,
@@ -100,6 +109,14 @@ def output_stem(out: Path, path: Path, part: Span | None = None) -> Path:
         return out / path.stem
     end = f"{part.end_s:g}s" if part.end_s < FOREVER_S else "end"
     return out / f"{path.stem}_{part.start_s:g}-{end}"
+
+
+def policy_settings(policies: Sequence[str] | None) -> list[str]:
+    """``--policy`` as a setting of the config: ``routed+hedged`` is both, in this order."""
+    if policies is None:
+        return []
+    names = [name.strip() for each in policies for name in each.split("+")]
+    return [f"fusion.policies={json.dumps(names)}"]
 
 
 def span_of(start: str | None, end: str | None) -> Span | None:

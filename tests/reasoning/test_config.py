@@ -30,7 +30,8 @@ def test_the_default_file_says_what_the_code_has() -> None:
         chosen = {field: {} for field in folders(options)}
         assert dataclasses.replace(options, **chosen) == empty.recognizers[name]
     assert dataclasses.replace(config.fusion, policy_options={}) == empty.fusion
-    same = {each: getattr(empty, each) for each in ("videollms", "recognizers", "fusion")}
+    assert dataclasses.replace(config.tools, similarities={}) == empty.tools
+    same = {each: getattr(empty, each) for each in ("videollms", "recognizers", "fusion", "tools")}
     assert dataclasses.replace(config, **same) == empty
     for options in config.videollms.values():
         assert options == type(options)()
@@ -66,7 +67,7 @@ def test_the_default_file_documents_every_key() -> None:
         for name, options in getattr(config, section).items():
             expected = documented(options)
             assert names(raw[section][name], expected) == expected, name
-    for section in ("fusion", "answer"):
+    for section in ("fusion", "tools", "answer"):
         expected = documented(getattr(config, section))
         assert names(raw[section], expected) == expected, section
 
@@ -146,6 +147,13 @@ def test_only_the_recognizers_that_are_named_run() -> None:
         ("fusion: {render: {notice: shout}}", "wording of the notice 'shout'"),
         ("fusion: {thresholds: {action: 1.5}}", "threshold for action is 1.5"),
         ("fusion: {policies: [every_queue]}", "every_queue"),
+        (
+            "fusion: {policy_options: {hedged: {topp: 2}}}",
+            "key in fusion.policy_options.hedged 'topp'. Did you mean 'top'?",
+        ),
+        ("fusion: {policy_options: {hedged: {top: 0}}}", "at least 1 label"),
+        ("fusion: {margin_s: -1}", "margin_s is -1"),
+        ("tools: {similarity: bm52}", "similarity 'bm52'. Did you mean 'bm25'?"),
         ("fusion: {thresholds: {acton: 0.7}}", "'acton'. Did you mean 'action'?"),
         ("answer: {max_new_tokens: 1.5}", "answer.max_new_tokens: "),
         (

@@ -1,0 +1,1 @@
+"""One file per way of telling how close texts are to a question."""

@@ -1,0 +1,1 @@
+"""What fusion cannot be pure about: the callables of ``fusion.policy.Tools``."""
