@@ -1,4 +1,5 @@
-"""What comes back from a model: an ``Answer`` or a ``Failure``, never one dressed as the other."""
+"""What comes back from a model: an ``Answer`` or a ``Failure``, never one dressed as the other; and
+what becomes of an answer: a ``Verdict``, or ``Unscored``, which is neither right nor wrong."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Answer", "Failure", "FailureKind", "OptionScore"]
+__all__ = ["Answer", "Failure", "FailureKind", "OptionScore", "Unscored", "Verdict"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +79,31 @@ class Failure:
     model: str
     raw: str = ""
     request: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How good an answer is.
+
+    Args:
+        score: 0 = wrong, 1 = right; what lies between only where the protocol gives parts.
+        reason: the judge's or the scorer's, in words.
+        judge: name and revision of the model that judged, or the benchmark's own scorer.
+        details: what the protocol counts besides, as JSON, e.g. a rubric's points.
+        raw: the judge's reply as it came.
+    """
+
+    score: float
+    reason: str
+    judge: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """An answer without a verdict, and why: the judge failed, or its reply says nothing clear."""
+
+    reason: str
+    judge: str
+    raw: str = ""
