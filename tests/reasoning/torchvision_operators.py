@@ -29,15 +29,20 @@ _NAMES = (
 _library: list[Any] = []
 
 
-def transformers() -> Any:
-    """The package, or a skip that names the extra."""
-    torch = pytest.importorskip("torch", reason="needs the extra: transformers")
-    for name in ("transformers", "accelerate", "num2words"):
-        pytest.importorskip(name, reason="needs the extra: transformers")
+def define(torch: Any) -> None:
+    """Define the operators' names unless a torchvision that fits has done so."""
     if not _library and not hasattr(torch.ops.torchvision, "nms"):
         library = torch.library.Library("torchvision", "DEF")
         for name in _NAMES:
             library.define(f"{name}(Tensor x) -> Tensor")
         _library.append(library)
+
+
+def transformers() -> Any:
+    """The package, or a skip that names the extra."""
+    torch = pytest.importorskip("torch", reason="needs the extra: transformers")
+    for name in ("transformers", "accelerate", "num2words"):
+        pytest.importorskip(name, reason="needs the extra: transformers")
+    define(torch)
     pytest.importorskip("torchvision", reason="needs the extra: transformers")
     return pytest.importorskip("transformers")

@@ -62,6 +62,10 @@ class Options:
     def __post_init__(self) -> None:
         if not self.languages:
             raise BadInput('EasyOCR needs at least one language, e.g. ["en"].')
+        table = _published()
+        for language in () if table is None else self.languages:
+            if language not in table.all_lang_list:
+                raise UnknownName("language of EasyOCR", language, table.all_lang_list)
         if self.languages != ("en",) and not self.folder:
             raise BadInput(
                 f"EasyOCR's weights for {', '.join(self.languages)} are not in the manifest, only "
@@ -125,7 +129,7 @@ class EasyOcr:
         Raises:
             MissingExtra: EasyOCR is not installed.
             UnsupportedPlatform: torch and torchvision do not fit each other.
-            BadInput: a model file is missing or not EasyOCR's, or no model reads these languages.
+            BadInput: a model file is missing or not EasyOCR's, or no model reads all the languages.
             WeightsError: the manifest's weights cannot be had.
         """
         if importlib.util.find_spec(PACKAGE) is None:
@@ -143,9 +147,6 @@ class EasyOcr:
         table = _published()
         if table is None:
             return ()
-        for language in self.options.languages:
-            if language not in table.all_lang_list:
-                raise UnknownName("language of EasyOCR", language, table.all_lang_list)
         generation, name = _network(table, self.options.languages)
         return table.detection_models[DETECTOR], table.recognition_models[generation][name]
 
