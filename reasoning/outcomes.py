@@ -26,7 +26,13 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InjectedCue:
-    """A cue that stood in the prompt; ``right`` where a label tells whether it is."""
+    """A cue that stood in the prompt.
+
+    Args:
+        id, kind, confidence: the cue's.
+        text: what it says, without who does it (``fusion.words.content``).
+        right: whether it is so, where a label tells.
+    """
 
     id: str
     kind: str
