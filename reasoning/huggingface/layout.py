@@ -99,6 +99,17 @@ class Layout:
         cut = int(is_vision[0].nonzero()[-1]) + 1
         return Prepared(ids, inputs, positions, cut, opening)
 
+    def shown(self, prepared: Prepared) -> str:
+        """The prompt as text, a run of vision tokens as one and how often it stands there."""
+        ids = prepared.ids[0].tolist()
+        kinds = zip(ids, self._is_vision(prepared.ids)[0].tolist(), strict=True)
+        text = ""
+        for is_vision, run in itertools.groupby(kinds, key=lambda pair: pair[1]):
+            tokens = [id for id, _ in run]
+            words: str = self._tokenizer.decode(tokens[:1] if is_vision else tokens)
+            text += f"{words}×{len(tokens)} " if is_vision else words
+        return text
+
     def _sorted(
         self, parts: Sequence[Part]
     ) -> tuple[list[str], list[tuple[int, str]], list[str], tuple[Frame, ...]]:

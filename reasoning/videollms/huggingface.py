@@ -25,12 +25,10 @@ from reasoning.huggingface.engine import Engine
 from reasoning.huggingface.layout import Layout, Prepared
 from reasoning.huggingface.loading import Checkpoint, Loaded, is_commit, load, out_of_memory
 from reasoning.outgoing import frame_times, record
-from reasoning.prompt import letter
+from reasoning.prompt import CHOOSE, letter
 from reasoning.videollm import FrameSampling, Request, TokenCount
 
 __all__ = ["HuggingFace", "Options", "build"]
-
-_CHOOSE = "Reply with the letter of the right option and nothing else."
 
 _DTYPES = ("auto", "bfloat16", "float16", "float32")
 _BITS = (0, 4, 8)
@@ -149,11 +147,28 @@ class HuggingFace:
             MissingExtra, BadInput: as ``loading.load``; words between frames that take none.
             WeightsError: the model cannot be fetched, or does not fit into memory.
         """
-        closing = _CHOOSE if request.options else ""
+        closing = CHOOSE if request.options else ""
         return self._loaded()[1].prepare(request.parts, closing)
 
     def egress(self, request: Request) -> None:
         """None: nothing leaves this machine."""
+
+    def draft(self, request: Request) -> dict[str, Any]:
+        """The text that the model would read, vision tokens as how many, and the tensors' shapes.
+
+        Raises:
+            MissingExtra, BadInput, WeightsError: as ``prepare``.
+        """
+        prepared = self.prepare(request)
+        return {
+            "model": self.name,
+            "text": self._loaded()[1].shown(prepared),
+            "tensors": {
+                name: list(value.shape)
+                for name, value in prepared.vision.items()
+                if hasattr(value, "shape")
+            },
+        }
 
     def answer(self, request: Request) -> Answer | Failure:
         """Choose among the options by likelihood, or answer freely.
@@ -219,7 +234,7 @@ class HuggingFace:
             video_grid=None if grid is None else grid[0].tolist(),
             prefix_tokens=prepared.cut,
             opening=prepared.opening,
-            closing=_CHOOSE if request.options else "",
+            closing=CHOOSE if request.options else "",
         )
 
     def _too_long(
