@@ -29,7 +29,8 @@ HEAVY = (
     "xllamacpp",
 )
 SUBCLASS_TORCH = {
-    f"perception.skeleton.training.{name}" for name in ("export", "fit", "network", "weights")
+    f"perception.skeleton.training.{name}"
+    for name in ("export", "fit", "network", "trainer", "weights")
 }
 """Torch code through and through; imported behind ``training.require_torch``."""
 

@@ -129,14 +129,24 @@ class Run:
         """Wall time that the whole run takes."""
         return self.recipe.minutes * 60
 
-    def resume(self) -> None:
+    def resume(self, same: Mapping[str, Any] | None = None) -> None:
         """Go on where the checkpoint stands.
 
+        Args:
+            same: settings that it must have been made with.
+
         Raises:
-            BadInput: there is none, or it is another network's.
+            BadInput: there is none, it is another network's, or it was made with other settings.
             WeightsError: it is damaged.
         """
         state = load_checkpoint(self.path)
+        made = state.get("args", {})
+        other = [name for name, value in (same or {}).items() if made.get(name) != value]
+        if other:
+            raise BadInput(
+                f"{str(self.path)!r} belongs to another run; it differs in {', '.join(other)}. "
+                "Choose another folder, or remove it to begin anew."
+            )
         if tuple(state.get("classes", ())) != self.classes:
             raise BadInput(f"{str(self.path)!r} was trained for other classes; it cannot go on.")
         try:
