@@ -1,0 +1,268 @@
+"""The store of a study: SQLite in WAL mode, one row for every answered question and every verdict.
+
+What was asked is keyed by its content (``call_key``), not by the condition's name: two conditions
+that come to the same request share one answer, and a study that is started again repeats no
+recorded call. A row is written in one transaction as soon as it is known, so a kill at any moment
+loses at most the calls in flight. Failures are logged beside the answers and never stand for one:
+the next run asks again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from perception.errors import BadInput, StorageError
+from reasoning.answer import Answer, Failure, FailureKind, OptionScore, Unscored, Verdict
+
+__all__ = ["Call", "Records", "call_key", "digest"]
+
+SCHEMA = 1
+_BUSY_S = 60.0
+"""How long a second process waits for the first one's transaction."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS about (schema INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS answers (
+    key TEXT PRIMARY KEY, question TEXT NOT NULL, video TEXT NOT NULL, cues TEXT NOT NULL,
+    prompt TEXT NOT NULL, model TEXT NOT NULL, settings TEXT NOT NULL, repeat INTEGER NOT NULL,
+    answer TEXT NOT NULL, seconds REAL NOT NULL, at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS failures (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL, failure TEXT NOT NULL, at REAL NOT NULL
+);
+CREATE INDEX IF NOT EXISTS failures_by_key ON failures (key);
+CREATE TABLE IF NOT EXISTS verdicts (
+    key TEXT NOT NULL, judge TEXT NOT NULL, verdict TEXT NOT NULL, at REAL NOT NULL,
+    PRIMARY KEY (key, judge)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS plan (
+    condition TEXT NOT NULL, question TEXT NOT NULL, repeat INTEGER NOT NULL, key TEXT NOT NULL,
+    facts TEXT NOT NULL, PRIMARY KEY (condition, question, repeat)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (id INTEGER PRIMARY KEY, stamp TEXT NOT NULL, at REAL NOT NULL);
+"""
+
+
+def digest(*parts: Any) -> str:
+    """sha256 in hexadecimal of JSON values; the order of keys in objects counts for nothing."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Everything that decides an answer.
+
+    Args:
+        question: the item's id, with its benchmark.
+        video: sha256 of the file; empty when no video is used.
+        cues: digest of the kept cues, as they stand in the prompt.
+        prompt: digest of all that goes out, pictures and their times included.
+        model: name and revision.
+        settings: how it is asked: limits, temperature, seed, the family's own.
+        repeat: from 0.
+    """
+
+    question: str
+    video: str
+    cues: str
+    prompt: str
+    model: str
+    settings: Mapping[str, Any]
+    repeat: int = 0
+
+
+def call_key(call: Call) -> str:
+    """The key under which the answer to ``call`` is kept."""
+    return digest(dataclasses.astuple(call))
+
+
+class Records:
+    """A study's records in one file; several threads and processes may use it at once.
+
+    Raises:
+        BadInput: the file is no such store, or one of another version.
+        StorageError: it cannot be written (disk full, read-only place).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        with self._spoken():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(
+                path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+            )
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=FULL")
+            self._prepare()
+
+    def _prepare(self) -> None:
+        with self._writing():
+            for statement in _TABLES.split(";"):
+                self._db.execute(statement)
+            found = self._db.execute("SELECT schema FROM about").fetchone()
+            if found is None:
+                self._db.execute("INSERT INTO about VALUES (?)", (SCHEMA,))
+        if found is not None and found[0] != SCHEMA:
+            raise BadInput(
+                f"{str(self.path)!r} has version {found[0]} of a study's records; this Cuelight "
+                f"reads version {SCHEMA}. Give the study another file."
+            )
+
+    @contextlib.contextmanager
+    def _spoken(self) -> Iterator[None]:
+        """SQLite's errors in words."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise StorageError(
+                    f"The records {str(self.path)!r} cannot be written ({error}). What was recorded"
+                    " stands; free space or make the place writable, then run the same command."
+                ) from error
+            raise BadInput(
+                f"{str(self.path)!r} is not a file of study records ({error})."
+            ) from error
+        except OSError as error:
+            raise StorageError(f"Cannot make {str(self.path)!r}: {error.strerror}.") from error
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction: all of it stands, or nothing."""
+        with self._lock, self._spoken():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def _read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._lock, self._spoken():
+            return self._db.execute(query, values).fetchall()
+
+    def plan(
+        self, condition: str, question: str, repeat: int, call: Call, facts: Mapping[str, Any]
+    ) -> str:
+        """Note which call answers a cell of the study, with what the reports want to know of the
+        cell (category, cues, …); returns the call's key."""
+        key = call_key(call)
+        with self._writing():
+            self._db.execute(
+                "INSERT OR REPLACE INTO plan VALUES (?, ?, ?, ?, ?)",
+                (condition, question, repeat, key, _json(facts)),
+            )
+        return key
+
+    def cells(self) -> list[tuple[str, str, int, str, dict[str, Any]]]:
+        """``(condition, question, repeat, key, facts)`` of every planned cell."""
+        rows = self._read("SELECT condition, question, repeat, key, facts FROM plan")
+        return [(*row[:4], json.loads(row[4])) for row in rows]
+
+    def keep(self, call: Call, reply: Answer | Failure, seconds: float) -> str:
+        """Record what came back; a failure goes to the log and leaves the call open."""
+        key, now = call_key(call), time.time()
+        with self._writing():
+            if isinstance(reply, Failure):
+                self._db.execute(
+                    "INSERT INTO failures (key, failure, at) VALUES (?, ?, ?)",
+                    (key, _json(dataclasses.asdict(reply)), now),
+                )
+            else:
+                row = (key, call.question, call.video, call.cues, call.prompt, call.model)
+                self._db.execute(
+                    "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        *row,
+                        _json(call.settings),
+                        call.repeat,
+                        _json(dataclasses.asdict(reply)),
+                        seconds,
+                        now,
+                    ),
+                )
+        return key
+
+    def answer(self, key: str) -> Answer | None:
+        """The recorded answer to a call, None when it is still to be asked."""
+        rows = self._read("SELECT answer FROM answers WHERE key = ?", key)
+        return _answer(json.loads(rows[0][0])) if rows else None
+
+    def failure(self, key: str) -> Failure | None:
+        """The latest failure of a call that has no answer."""
+        if self.answer(key) is not None:
+            return None
+        rows = self._read("SELECT failure FROM failures WHERE key = ? ORDER BY id DESC", key)
+        if not rows:
+            return None
+        fields = json.loads(rows[0][0])
+        return Failure(**{**fields, "kind": FailureKind(fields["kind"])})
+
+    def answered(self) -> frozenset[str]:
+        """Keys of all calls that have an answer."""
+        return frozenset(row[0] for row in self._read("SELECT key FROM answers"))
+
+    def judge(self, key: str, judge: str, verdict: Verdict | Unscored) -> None:
+        """Record ``judge``'s verdict on the answer of a call; an unscored one may be replaced."""
+        kind = "verdict" if isinstance(verdict, Verdict) else "unscored"
+        with self._writing():
+            self._db.execute(
+                "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)",
+                (key, judge, _json({kind: dataclasses.asdict(verdict)}), time.time()),
+            )
+
+    def verdict(self, key: str, judge: str) -> Verdict | Unscored | None:
+        """What ``judge`` said of the answer of a call, None when it was not asked."""
+        rows = self._read("SELECT verdict FROM verdicts WHERE key = ? AND judge = ?", key, judge)
+        if not rows:
+            return None
+        ((kind, fields),) = json.loads(rows[0][0]).items()
+        return Verdict(**fields) if kind == "verdict" else Unscored(**fields)
+
+    def judges(self) -> tuple[str, ...]:
+        """Names of all judges with a verdict, in the order of their names."""
+        return tuple(row[0] for row in self._read("SELECT DISTINCT judge FROM verdicts ORDER BY 1"))
+
+    def stamp(self, facts: Mapping[str, Any]) -> None:
+        """Note with what the study is run: commit, packages, settings, checkpoints."""
+        with self._writing():
+            self._db.execute(
+                "INSERT INTO runs (stamp, at) VALUES (?, ?)", (_json(facts), time.time())
+            )
+
+    def stamps(self) -> list[dict[str, Any]]:
+        """The stamps of all runs, oldest first."""
+        return [json.loads(row[0]) for row in self._read("SELECT stamp FROM runs ORDER BY id")]
+
+    def close(self) -> None:
+        """Fold the write-ahead log into the file and let go of it."""
+        with self._lock, contextlib.suppress(sqlite3.Error):
+            self._db.close()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{value!r} cannot be recorded")
+
+
+def _answer(fields: dict[str, Any]) -> Answer:
+    scores = tuple(OptionScore(**score) for score in fields.pop("option_scores"))
+    return Answer(**fields, option_scores=scores)

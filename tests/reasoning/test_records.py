@@ -1,0 +1,149 @@
+"""The store of a study: content keys, nothing lost, nothing asked twice."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perception.errors import BadInput, StorageError
+from reasoning.answer import Answer, Failure, FailureKind, OptionScore, Unscored, Verdict
+from reasoning.records import Call, Records, call_key, digest
+
+CALL = Call("mimeqa/0001-3", "ab" * 32, "c0", "p0", "scripted", {"temperature": 0.0, "seed": 1})
+ANSWER = Answer(
+    "a rope",
+    "scripted",
+    False,
+    option=1,
+    option_scores=(OptionScore("a rope", -1.5, -2.0, 2, 0.75),),
+    request={"parts": [{"text": "…"}], "frame_times_s": [0.5, 1.0]},
+    usage={"prompt_tokens": 12},
+    complete=False,
+)
+FAILURE = Failure(FailureKind.REFUSED, "It declined.", "scripted", raw="no", request={"a": 1})
+
+
+def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:
+    records = Records(tmp_path / "study.sqlite")
+    key = records.keep(CALL, ANSWER, 0.5)
+    assert records.answer(key) == ANSWER
+    assert records.answered() == {key}
+    assert Records(tmp_path / "study.sqlite").answer(key) == ANSWER
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"question": "q"},
+        {"video": ""},
+        {"cues": "c1"},
+        {"prompt": "p1"},
+        {"model": "m"},
+        {"settings": {"temperature": 0.5, "seed": 1}},
+        {"repeat": 1},
+    ],
+)
+def test_whatever_decides_an_answer_changes_its_key(change: dict[str, object]) -> None:
+    assert call_key(replace(CALL, **change)) != call_key(CALL)  # type: ignore[arg-type]
+
+
+@given(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=5))
+def test_the_order_of_settings_does_not(settings: dict[str, object]) -> None:
+    turned = dict(reversed(settings.items()))
+    assert digest(settings) == digest(turned)
+
+
+def test_a_failure_is_logged_and_asked_again(tmp_path: Path) -> None:
+    records = Records(tmp_path / "study.sqlite")
+    key = records.keep(CALL, FAILURE, 0.1)
+    assert records.answer(key) is None
+    assert records.answered() == frozenset()
+    assert records.failure(key) == FAILURE
+    records.keep(CALL, ANSWER, 0.1)
+    assert records.failure(key) is None
+    records.keep(CALL, FAILURE, 0.1)
+    assert records.answer(key) == ANSWER
+
+
+def test_judges_differ_and_an_unscored_answer_may_be_judged_again(tmp_path: Path) -> None:
+    records = Records(tmp_path / "study.sqlite")
+    right, unclear = Verdict(1.0, "same", "gpt", {"points": 5}), Unscored("both words", "other")
+    records.judge("k", "gpt", right)
+    records.judge("k", "other", unclear)
+    assert (records.verdict("k", "gpt"), records.verdict("k", "other")) == (right, unclear)
+    assert records.verdict("k", "third") is None
+    records.judge("k", "other", replace(right, judge="other"))
+    assert isinstance(records.verdict("k", "other"), Verdict)
+    assert records.judges() == ("gpt", "other")
+
+
+def test_two_conditions_with_one_request_share_the_answer(tmp_path: Path) -> None:
+    records = Records(tmp_path / "study.sqlite")
+    keys = {records.plan(name, "q", 0, CALL, {"category": "T"}) for name in ("none", "empty")}
+    assert len(keys) == 1
+    assert {cell[0] for cell in records.cells()} == {"none", "empty"}
+    assert records.cells()[0][4] == {"category": "T"}
+
+
+def test_what_the_runs_were_made_with_is_kept(tmp_path: Path) -> None:
+    records = Records(tmp_path / "study.sqlite")
+    records.stamp({"commit": "a"})
+    records.stamp({"commit": "b"})
+    assert [stamp["commit"] for stamp in records.stamps()] == ["a", "b"]
+
+
+def test_another_file_is_not_taken_for_records(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("Not a database, however long it may be. " * 50)
+    with pytest.raises(BadInput, match="notes"):
+        Records(tmp_path / "notes.txt")
+    db = sqlite3.connect(tmp_path / "later.sqlite")
+    db.executescript("CREATE TABLE about (schema INTEGER); INSERT INTO about VALUES (99);")
+    db.close()
+    with pytest.raises(BadInput, match="version 99"):
+        Records(tmp_path / "later.sqlite")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StorageError, match="folder"):
+        Records(tmp_path / "folder")
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from reasoning.records import Records
+from tests.reasoning.test_records import ANSWER, CALL
+from dataclasses import replace
+records = Records(Path(sys.argv[1]))
+for number in range(100_000):
+    call = replace(CALL, repeat=number)
+    records.plan("c", f"q{number}", 0, call, {})
+    records.keep(call, ANSWER, 0.0)
+    print(number, flush=True)
+"""
+
+
+def test_a_kill_loses_nothing_that_was_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "study.sqlite"
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True
+    )
+    assert writer.stdout is not None
+    writer.stdout.readline()
+    time.sleep(0.3)
+    writer.send_signal(signal.SIGKILL)
+    told = int(writer.stdout.read().split()[-1])
+    writer.wait()
+    records = Records(path)
+    answered = records.answered()
+    assert {call_key(replace(CALL, repeat=n)) for n in range(told + 1)} <= answered
+    assert len(answered) <= told + 2
+    records.keep(replace(CALL, repeat=-1), ANSWER, 0.0)
+    assert len(records.answered()) == len(answered) + 1
