@@ -19,16 +19,15 @@ from perception.errors import BadInput, MissingExtra
 
 __all__ = [
     "Accuracy",
-    "Agreement",
     "Correlation",
     "Difference",
+    "Floats",
     "Interval",
     "MarginalTest",
     "accuracy",
-    "alpha",
+    "columns",
     "correlation",
     "holm",
-    "kappa",
     "mcnemar",
     "mcnemar_from_margins",
     "paired_difference",
@@ -119,17 +118,6 @@ class MarginalTest:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
-    """How far raters agree: observed share, chance-corrected coefficient and its interval (None
-    where a rater has only one answer for everything, which leaves it undefined)."""
-
-    observed: float
-    n: int
-    coefficient: float | None
-    interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
 class Correlation:
     """Pearson's r over ``n`` videos; None where one side does not vary."""
 
@@ -147,8 +135,13 @@ def _scipy(module: str) -> Any:
         raise MissingExtra("scipy", "studies", "A study's statistics") from None
 
 
-def _columns(*columns: Sequence[Any] | npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
-    arrays = [np.asarray(column) for column in columns]
+def columns(*given: Sequence[Any] | npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+    """Arrays of one length.
+
+    Raises:
+        BadInput: they are empty, or differ in length.
+    """
+    arrays = [np.asarray(column) for column in given]
     if not len(arrays[0]) or any(len(a) != len(arrays[0]) for a in arrays):
         raise BadInput(
             f"Statistics need columns of one length, at least 1, not {[len(a) for a in arrays]}."
@@ -180,7 +173,7 @@ def accuracy(scores: Sequence[float] | Floats, clusters: Sequence[Any]) -> Accur
         BadInput: no question, or columns of different lengths.
         MissingExtra: scipy is not installed.
     """
-    values, owners = _columns(np.asarray(scores, dtype=np.float64), np.asarray(clusters))
+    values, owners = columns(np.asarray(scores, dtype=np.float64), np.asarray(clusters))
     sums, counts = _grouped(values, owners)
     n, groups, mean = len(values), len(sums), float(values.mean())
     if groups < 2:
@@ -227,7 +220,7 @@ def paired_difference(
         clusters: the video of each question.
         seed: of the bootstrap and of the randomisation test.
     """
-    first, second, owners = _columns(
+    first, second, owners = columns(
         np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64), clusters
     )
     change = second - first
@@ -347,58 +340,11 @@ def smallest_difference(
     return float(discordant * (2 * high - 1))
 
 
-def kappa(first: Sequence[Any], second: Sequence[Any], *, seed: int = 0) -> Agreement:
-    """Cohen's kappa of two raters (*Educational and Psychological Measurement* 20, 1960) with a
-    bootstrap interval over items."""
-    a, b = _columns(first, second)
-    codes = {value: i for i, value in enumerate(np.unique(np.concatenate([a, b])).tolist())}
-    x, y = (np.array([codes[v] for v in column.tolist()]) for column in (a, b))
-    table = np.zeros((len(codes), len(codes)))
-    np.add.at(table, (x, y), 1)
-    counts = np.random.default_rng(seed).multinomial(len(x), (table / len(x)).ravel(), 2000)
-    draws = counts.astype(np.float64).reshape(-1, *table.shape)
-    spread = [value for value in (_kappa(draw) for draw in draws) if value is not None]
-    interval = Interval(*map(float, np.percentile(spread, [2.5, 97.5]))) if spread else None
-    value = _kappa(table)
-    return Agreement(float((x == y).mean()), len(x), value, interval if value is not None else None)
-
-
-def _kappa(table: Floats) -> float | None:
-    n = table.sum()
-    chance = float((table.sum(axis=0) * table.sum(axis=1)).sum() / n**2)
-    return float((np.trace(table) / n - chance) / (1 - chance)) if chance < 1 else None
-
-
-def alpha(ratings: Sequence[Sequence[Any]]) -> float | None:
-    """Krippendorff's alpha for nominal data (*Content Analysis*, 2004, chapter 11).
-
-    Args:
-        ratings: one row an item, one value a rater, None where a rater gave none.
-
-    Returns:
-        At most 1; None where nothing can be paired or only one value occurs.
-    """
-    kept = [[v for v in row if v is not None] for row in ratings]
-    kept = [row for row in kept if len(row) > 1]
-    values = sorted({v for row in kept for v in row}, key=str)
-    coincidence = np.zeros((len(values), len(values)))
-    for row in kept:
-        counts = np.array([row.count(v) for v in values], dtype=np.float64)
-        coincidence += (np.outer(counts, counts) - np.diag(counts)) / (len(row) - 1)
-    totals = coincidence.sum(axis=1)
-    n = totals.sum()
-    expected = n**2 - (totals**2).sum()
-    if n == 0 or expected == 0:
-        return None
-    observed = n - np.trace(coincidence)
-    return float(1 - (n - 1) * observed / expected)
-
-
 def correlation(
     x: Sequence[float] | Floats, y: Sequence[float] | Floats, *, seed: int = 0
 ) -> Correlation:
     """Pearson's r of two accuracies over the same videos, with a bootstrap interval over videos."""
-    a, b = (np.asarray(c, dtype=np.float64) for c in _columns(x, y))
+    a, b = (np.asarray(c, dtype=np.float64) for c in columns(x, y))
     value = _pearson(a[None], b[None])[0]
     if len(a) < 3 or math.isnan(value):
         return Correlation(None, len(a), None)
