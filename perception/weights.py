@@ -116,7 +116,8 @@ class Store:
     def has(self, name: str) -> bool:
         """Whether every file is there with its size; nothing is hashed."""
         checkpoint = self.checkpoint(name)
-        return all(_size(self._target(checkpoint, file)) == file.size for file in checkpoint.files)
+        sizes = [(_size(self._target(checkpoint, file)), file.size) for file in checkpoint.files]
+        return all(size is not None and known in {0, size} for size, known in sizes)
 
     def path(self, name: str, on_progress: OnProgress = silent) -> Path:
         """``location(name)`` with every file there and verified; fetches what is not.
@@ -226,18 +227,23 @@ def _size(target: Path) -> int | None:
 
 
 def _state(target: Path, file: WeightFile) -> State:
-    digest = hashlib.sha256()
     if (size := _size(target)) is None:
         return State.MISSING
-    if size != file.size:
+    if file.size not in {0, size}:
         return State.DAMAGED
     try:
-        with target.open("rb") as opened:
-            while chunk := opened.read(CHUNK_BYTES):
-                digest.update(chunk)
+        digest = _digest(target)
     except OSError:
         return State.MISSING
-    return State.OK if digest.hexdigest() == file.sha256 else State.DAMAGED
+    return State.OK if file.has_content(digest, size) else State.DAMAGED
+
+
+def _digest(target: Path) -> str:
+    digest = hashlib.sha256()
+    with target.open("rb") as opened:
+        while chunk := opened.read(CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 _stores: dict[tuple[Path, Path], Store] = {}

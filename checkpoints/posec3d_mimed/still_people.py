@@ -24,6 +24,7 @@ from perception.skeleton import posec3d
 from perception.skeleton.people import PeopleTracker, PersonTrack
 from perception.skeleton.pose import MAX_SIDE_PX, RATE_HZ, PoseEstimator
 from perception.skeleton.pose_estimators import blazepose
+from perception.skeleton.runtimes import onnx
 from perception.skeleton.windows import joint_travel
 
 HELD_FRAMES = 30
@@ -89,9 +90,9 @@ def main() -> None:
     args = _arguments()
     classifier: posec3d.ActionClassifier = posec3d.embedded()
     if args.model:
-        folder = Path(__file__).resolve().parent
-        labels, shape = posec3d.ActionLabels.read(folder / "labels.json")
-        classifier = posec3d.OnnxPoseC3D(args.model, labels, shape)
+        labels = Path(__file__).resolve().parent / "labels.json"
+        options = onnx.Options(checkpoint=str(args.model), labels=str(labels))
+        classifier = posec3d.PoseC3D(onnx.build(options))
     estimator = blazepose.build(blazepose.Options())
     labels, confidence, moves = classifier.labels, [], []
     for person in people_in(args.clips, args.every, estimator, args.seed):

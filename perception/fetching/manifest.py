@@ -35,8 +35,8 @@ class WeightFile:
 
     Args:
         name: file name.
-        sha256: of its bytes, 64 hex digits.
-        size: bytes.
+        sha256: of its bytes, 64 hex digits; where no more is published, at least its first 8.
+        size: bytes; 0 where it is not published.
         sources: tried in this order.
     """
 
@@ -44,6 +44,10 @@ class WeightFile:
     sha256: str
     size: int
     sources: tuple[Source, ...]
+
+    def has_content(self, sha256: str, size: int) -> bool:
+        """Whether bytes of that sha256 and size are this file, as far as is known of it."""
+        return sha256.startswith(self.sha256) and self.size in {0, size}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,7 @@ class Checkpoint:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """Bytes of all files, as far as they are known."""
         return sum(file.size for file in self.files)
 
     @property
@@ -177,8 +181,11 @@ def _file(raw: object, where: str) -> WeightFile:
     where = f"{where}, file {fields.get('name')!r}"
     sources = tuple(_source(each, where) for each in _list(fields.pop("sources", None), where))
     file: WeightFile = _fill(WeightFile, fields, where, sources=sources)
-    if not re.fullmatch(r"[0-9a-f]{64}", file.sha256):
-        raise BadInput(f"{where}: sha256 is 64 lower-case hex digits, not {file.sha256!r}.")
+    if not re.fullmatch(r"[0-9a-f]{8,64}", file.sha256):
+        raise BadInput(
+            f"{where}: sha256 is 64 lower-case hex digits, or at least the first 8 of them, not "
+            f"{file.sha256!r}."
+        )
     if Path(file.name).name != file.name:
         raise BadInput(f"{where}: a file name has no folder in it.")
     return file

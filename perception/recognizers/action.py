@@ -1,13 +1,14 @@
 """What every person in the picture does: skeleton actions by PoseC3D.
 
 Poses are estimated, people are followed, every person's track is cut into overlapping windows, each
-window is classified, and neighbouring windows with one label become one cue.
+window is classified, and neighbouring windows with one label become one cue. With ``people:
+together`` everybody in a window is one clip, as in mmaction2.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -16,15 +17,14 @@ import numpy.typing as npt
 
 from perception import plugins, weights
 from perception.cue import Cue, CueTrack, Source, Span, Status, VideoInfo
-from perception.errors import BadInput
+from perception.errors import UnknownName
+from perception.limits import check_limits
 from perception.recognizer import AudioChunk, Batch, Needs, Recognition
-from perception.skeleton import posec3d
 from perception.skeleton.people import PeopleTracker, PersonTrack, TrackerOptions
 from perception.skeleton.pose import MAX_SIDE_PX, RATE_HZ, PoseEstimator
-from perception.skeleton.posec3d import ActionClassifier
+from perception.skeleton.posec3d import RUNTIMES, ActionClassifier, PoseC3D
+from perception.skeleton.scene import Clip, clip_of_all
 from perception.skeleton.windows import (
-    clip_between,
-    joint_travel,
     segments,
     smoothed,
     window_spans,
@@ -37,6 +37,20 @@ POSE_ESTIMATORS = "perception.skeleton.pose_estimators"
 
 KIND = "action"
 VERSION = "1"
+
+PEOPLE = ("each", "together")
+
+_LIMITS = {
+    "window_s": (0.001, 86_400),
+    "stride_s": (0.001, 86_400),
+    "rate_hz": (0.001, 1000),
+    "max_side_px": (1, 100_000),
+    "least_confidence": (0, 1),
+    "least_travel": (0, 1),
+    "top": (1, 1000),
+    "most_people": (1, 100),
+}
+"""What makes sense for any video; mistakes in a digit lie beyond."""
 
 MIN_PRESENCE = 0.5
 """Share of a window's steps at which the person must be seen for the window to be classified."""
@@ -56,6 +70,11 @@ class Options:
             show no action.
         mirror: also classify the mirror image and average: twice the time for the classifier.
         top: so many labels with their probabilities are kept in a cue's attributes.
+        people: ``each`` is classified by himself, or all that are in a window ``together`` as one
+            clip, as mmaction2 does: for networks that know actions of two, as NTU's.
+        most_people: so many at most are together, those who are seen best.
+        runtime: where the network runs, a name in ``perception.skeleton.runtimes``.
+        runtimes: name -> its ``Options``; the defaults of one that is not named.
         pose_estimator: a name in ``perception.skeleton.pose_estimators``.
         pose_estimators: name -> its ``Options``; the defaults of one that is not named.
         tracker: how people are followed.
@@ -69,38 +88,30 @@ class Options:
     least_travel: float = 0.05
     mirror: bool = False
     top: int = 5
+    people: str = "each"
+    most_people: int = 2
+    runtime: str = "onnx"
+    runtimes: Mapping[str, Any] = plugins.options_of(RUNTIMES)
     pose_estimator: str = "blazepose"
     pose_estimators: Mapping[str, Any] = plugins.options_of(POSE_ESTIMATORS)
     tracker: TrackerOptions = field(default_factory=TrackerOptions)
 
     def __post_init__(self) -> None:
-        for name in ("window_s", "stride_s", "rate_hz"):
-            if not getattr(self, name) > 0:
-                raise BadInput(
-                    f"The action recognizer's {name} must be more than 0, "
-                    f"not {getattr(self, name)}."
-                )
-        for name in ("max_side_px", "top"):
-            if getattr(self, name) < 1:
-                raise BadInput(
-                    f"The action recognizer's {name} must be 1 or more, not {getattr(self, name)}."
-                )
-        for name in ("least_confidence", "least_travel"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise BadInput(
-                    f"The action recognizer's {name} must lie in [0, 1], not {getattr(self, name)}."
-                )
+        check_limits(self, _LIMITS, "The action recognizer's ")
+        if self.people not in PEOPLE:
+            raise UnknownName("way to take people", self.people, PEOPLE)
 
 
 def build(options: Options) -> ActionRecognizer:
-    """The recognizer with the embedded classifier; its models load in ``start``.
+    """The recognizer; its models load in ``start``.
 
     Raises:
-        UnknownName: there is no such pose estimator.
-        UserError: what the pose estimator says of its options.
+        UnknownName: there is no such pose estimator or runtime.
+        UserError: what either says of its options.
     """
+    runtime = plugins.build(RUNTIMES, options.runtime, options.runtimes)
     estimator = plugins.build(POSE_ESTIMATORS, options.pose_estimator, options.pose_estimators)
-    return ActionRecognizer(options, estimator, posec3d.embedded(mirror=options.mirror))
+    return ActionRecognizer(options, estimator, PoseC3D(runtime, mirror=options.mirror))
 
 
 class ActionRecognizer:
@@ -129,7 +140,7 @@ class ActionRecognizer:
         settings = {
             **asdict(self.options),
             "pose_estimators": {self.options.pose_estimator: dict(self.estimator.settings)},
-            "labels": self.classifier.labels.digest,
+            "runtimes": {self.options.runtime: dict(self.classifier.settings)},
         }
         return Source(
             name=KIND,
@@ -162,59 +173,97 @@ class ActionSession:
         """Classify every person's windows."""
         people = self._people.finish()
         found: list[Cue] = []
-        for person in people:
-            found += self._cues(person, alone=len(people) == 1)
-        found.sort(key=lambda cue: (cue.span, cue.attributes["person"]))
+        if self._recognizer.options.people == "together":
+            found += self._of_all(people)
+        else:
+            for person in people:
+                found += self._of_one(person, alone=len(people) == 1)
+        found.sort(key=lambda cue: (cue.span, cue.attributes.get("person", 0)))
         cues = tuple(_numbered(cue, i) for i, cue in enumerate(found, start=1))
         status, notes = _status(self._video, people, cues)
         track = CueTrack(KIND, KIND, self._recognizer.source, cues, status=status, notes=notes)
         return Recognition(track, pose_traces(KIND, people))
 
-    def _cues(self, person: PersonTrack, alone: bool) -> list[Cue]:
+    def _of_one(self, person: PersonTrack, alone: bool) -> list[Cue]:
+        """What one person does."""
+        options = self._recognizer.options
+        end_s = float(person.times_s[-1]) + _period_s(person.times_s, options.rate_hz)
+        end_s = min(end_s, max(self._video.duration_s, float(person.times_s[-1])))
+
+        def clip(span: Span) -> Clip:
+            return clip_of_all([person], span, options.rate_hz, most=1)
+
+        def subject(span: Span, _: Clip) -> tuple[str, dict[str, Any]]:
+            where = _where(person, span, self._video)
+            whose = f"person {person.id}" if alone else f"person {person.id}, {where},"
+            return whose, {"person": person.id, "where": where}
+
+        return self._cues(float(person.times_s[0]), end_s, clip, subject)
+
+    def _of_all(self, people: Sequence[PersonTrack]) -> list[Cue]:
+        """What happens in the picture, windows counted from the start of the video."""
+        options = self._recognizer.options
+        end_s = max([self._video.duration_s, *(float(person.times_s[-1]) for person in people)])
+
+        def clip(span: Span) -> Clip:
+            return clip_of_all(people, span, options.rate_hz, options.most_people)
+
+        def subject(span: Span, seen: Clip) -> tuple[str, dict[str, Any]]:
+            if len(seen.who) > 1:
+                return f"person {' or '.join(map(str, seen.who))}", {"people": list(seen.who)}
+            (person,) = (each for each in people if each.id == seen.who[0])
+            return f"person {person.id}", {
+                "person": person.id,
+                "where": _where(person, span, self._video),
+            }
+
+        return self._cues(0.0, end_s, clip, subject) if people else []
+
+    def _cues(
+        self,
+        start_s: float,
+        end_s: float,
+        clip: Callable[[Span], Clip],
+        subject: Callable[[Span, Clip], tuple[str, dict[str, Any]]],
+    ) -> list[Cue]:
+        """Cues of the windows from ``start_s`` to ``end_s`` in which somebody is seen."""
         options, labels = self._recognizer.options, self._recognizer.classifier.labels
-        spans, posteriors = self._posteriors(person)
+        looks = [
+            (span, seen)
+            for span in window_spans(start_s, end_s, options.window_s, options.stride_s)
+            if (seen := clip(span)).presence >= MIN_PRESENCE
+        ]
+        spans = [span for span, _ in looks]
+        posteriors = self._posteriors(spans, [seen for _, seen in looks])
         cues = []
         for segment in segments(spans, posteriors):
             confidence = min(1.0, float(posteriors[segment.best, segment.label]))
             if segment.label == labels.none or confidence < options.least_confidence:
                 continue
-            where = _where(person, segment.span, self._video)
-            whose = f"person {person.id}" if alone else f"person {person.id}, {where},"
+            whose, about = subject(segment.span, looks[segment.best][1])
             top = labels.top(posteriors[segment.best], options.top)
             attributes: dict[str, Any] = {
                 "label": labels.names[segment.label],
-                "person": person.id,
-                "where": where,
+                **about,
                 "window_s": [round(t, 3) for t in _ends(spans[segment.best])],
                 "top": [[name, round(p, 4)] for name, p in top],
             }
             text = f"{whose} {labels.phrases[segment.label]}"
-            cues.append(Cue(f"{KIND}-{person.id}", segment.span, text, confidence, attributes))
+            cues.append(Cue(KIND, segment.span, text, confidence, attributes))
         return cues
 
-    def _posteriors(self, person: PersonTrack) -> tuple[list[Span], npt.NDArray[np.float32]]:
-        """The windows in which the person is seen, and the labels' smoothed probabilities."""
+    def _posteriors(self, spans: Sequence[Span], clips: Sequence[Clip]) -> npt.NDArray[np.float32]:
+        """The labels' smoothed probabilities in each window."""
         options, classifier = self._recognizer.options, self._recognizer.classifier
-        end_s = float(person.times_s[-1]) + _period_s(person.times_s, options.rate_hz)
-        end_s = min(end_s, max(self._video.duration_s, float(person.times_s[-1])))
-        spans, rows = [], []
-        for span in window_spans(
-            float(person.times_s[0]), end_s, options.window_s, options.stride_s
-        ):
-            keypoints, scores, presence = clip_between(
-                person.times_s, person.keypoints, person.scores, span, options.rate_hz
-            )
-            if presence < MIN_PRESENCE:
-                continue
-            spans.append(span)
-            still = joint_travel(keypoints, scores, options.rate_hz) < options.least_travel
-            none = classifier.labels.none
-            if still and none is not None:
-                rows.append(np.eye(len(classifier.labels.names), dtype=np.float32)[none])
+        labels, picture = classifier.labels, (self._video.height, self._video.width)
+        rows = []
+        for clip in clips:
+            if labels.none is not None and clip.travel(options.rate_hz) < options.least_travel:
+                rows.append(np.eye(len(labels.names), dtype=np.float32)[labels.none])
             else:
-                rows.append(classifier.classify(keypoints, scores))
+                rows.append(classifier.classify(clip.keypoints, clip.scores, picture))
         posteriors = np.array(rows, dtype=np.float32).reshape(len(spans), -1)
-        return spans, smoothed(spans, posteriors)
+        return smoothed(spans, posteriors)
 
 
 def _numbered(cue: Cue, number: int) -> Cue:
@@ -236,7 +285,8 @@ def _status(
         return Status.NO_SIGNAL, ("There is no video stream.",)
     if not people:
         return Status.NO_SIGNAL, ("No person was recognised.",)
-    acting = {cue.attributes["person"] for cue in cues}
+    acting = {cue.attributes.get("person") for cue in cues}
+    acting.update(*(cue.attributes.get("people", ()) for cue in cues))
     idle = [f"person {person.id}" for person in people if person.id not in acting]
     if not idle:
         return Status.COMPLETE, ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -175,14 +176,18 @@ class ScriptedClassifier:
     """Reads the label off the head's horizontal place, which the script of the poses sets."""
 
     checkpoints = ()
+    settings: ClassVar[dict[str, str]] = {"labels": LABELS.digest}
     labels = LABELS
 
     def __init__(self) -> None:
         self.calls = 0
 
-    def classify(self, keypoints: Floats, scores: Floats) -> Floats:
+    def classify(
+        self, keypoints: Floats, scores: Floats, picture: tuple[int, int] | None = None
+    ) -> Floats:
         self.calls += 1
-        lean = float(np.mean(keypoints[:, 0, 0] - keypoints[:, 11, 0]))
+        self.people = len(keypoints)
+        lean = float(np.mean(keypoints[:, :, 0, 0] - keypoints[:, :, 11, 0]))
         shares = {True: [0.8, 0.1, 0.1], False: [0.05, 0.15, 0.8]}
         return np.array(shares[lean > 0], np.float32)
 
@@ -314,7 +319,7 @@ def test_the_source_pins_labels_and_settings() -> None:
 
     assert source(Options()) == source(Options())
     assert source(Options()) != source(Options(window_s=3))
-    assert source(Options()).settings["labels"] == LABELS.digest
+    assert source(Options()).settings["runtimes"] == {"onnx": {"labels": LABELS.digest}}
 
 
 @pytest.mark.parametrize("wrong", [{"window_s": 0}, {"top": 0}, {"least_confidence": 1.5}])

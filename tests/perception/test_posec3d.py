@@ -1,4 +1,4 @@
-"""Labels, their merging, and the ONNX runtime of PoseC3D."""
+"""Labels, their merging, and PoseC3D in the runtime onnx."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from perception.errors import BadInput, WeightsError
+from perception.errors import BadInput, UnknownName, WeightsError
 from perception.shipped import shipped
+from perception.skeleton.action_labels import ActionLabels, shipped_labels
 from perception.skeleton.heatmaps import HeatmapShape
-from perception.skeleton.posec3d import ActionLabels, OnnxPoseC3D, embedded
+from perception.skeleton.posec3d import PoseC3D, embedded
+from perception.skeleton.runtimes import onnx
 
 Floats = npt.NDArray[np.float32]
 
@@ -31,19 +33,29 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
-def read(tmp_path: Path, **changed: Any) -> tuple[ActionLabels, HeatmapShape]:
+def written(tmp_path: Path, **changed: Any) -> Path:
     path = tmp_path / "labels.json"
     path.write_text(json.dumps({**DOCUMENT, **changed}))
-    return ActionLabels.read(path)
+    return path
+
+
+def read(tmp_path: Path, **changed: Any) -> ActionLabels:
+    return ActionLabels.read(written(tmp_path, **changed))
+
+
+def runtime(labels: Path) -> onnx.OnnxRuntime:
+    return onnx.build(onnx.Options(labels=str(labels)))
 
 
 def test_labels_are_read_with_phrases_and_shape(tmp_path: Path) -> None:
-    labels, shape = read(tmp_path)
+    labels, recipe = read(tmp_path), runtime(written(tmp_path)).recipe
     assert labels.names == ("swipe", "sit", "none")
     assert labels.phrases == ("swipes", "sits down", "")
     assert labels.none == 2
     assert labels.groups.tolist() == [0, 0, 1, 2]
-    assert shape == HeatmapShape(frames=8, size=16, sigma=0.6, padding=0.25)
+    assert recipe.shape == HeatmapShape(frames=8, size=16, sigma=0.6, padding=0.25)
+    assert recipe.joints == (0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
+    assert runtime(written(tmp_path, joints=[0, 1])).recipe.joints == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +64,12 @@ def test_labels_are_read_with_phrases_and_shape(tmp_path: Path) -> None:
 )
 def test_a_wrong_labels_file_is_named(tmp_path: Path, changed: dict[str, Any]) -> None:
     with pytest.raises(WeightsError, match=r"labels\.json.* is not a labels file"):
-        read(tmp_path, **changed)
+        runtime(written(tmp_path, **changed))
+
+
+def test_joints_that_do_not_exist_are_named(tmp_path: Path) -> None:
+    with pytest.raises(WeightsError, match=r"joints \[0, 17\]"):
+        runtime(written(tmp_path, joints=[0, 17]))
 
 
 def test_a_missing_labels_file_is_named(tmp_path: Path) -> None:
@@ -61,7 +78,7 @@ def test_a_missing_labels_file_is_named(tmp_path: Path) -> None:
 
 
 def test_merged_outputs_add_up_after_the_temperature(tmp_path: Path) -> None:
-    labels, _ = read(tmp_path)
+    labels = read(tmp_path)
     # with temperature 2: e^0.5, e^0.5, e^1, e^0
     got = labels.probabilities(np.array([1, 1, 2, 0], np.float32))
     parts = np.exp([0.5, 0.5, 1.0, 0.0])
@@ -71,23 +88,23 @@ def test_merged_outputs_add_up_after_the_temperature(tmp_path: Path) -> None:
 
 
 def test_the_bias_favours_none_before_the_temperature(tmp_path: Path) -> None:
-    labels, _ = read(tmp_path, none_bias=3.0)
+    labels = read(tmp_path, none_bias=3.0)
     got = labels.probabilities(np.array([1, 1, 2, 0], np.float32))
     parts = np.exp([0.5, 0.5, 1.0, 1.5])
     assert got[2] == pytest.approx(parts[3] / parts.sum(), rel=1e-6)
 
 
 def test_the_digest_follows_phrases_and_temperature(tmp_path: Path) -> None:
-    digest = read(tmp_path)[0].digest
-    assert read(tmp_path)[0].digest == digest
-    assert read(tmp_path, temperature=1.9)[0].digest != digest
-    assert read(tmp_path, none_bias=0.5)[0].digest != digest
+    digest = read(tmp_path).digest
+    assert read(tmp_path).digest == digest
+    assert read(tmp_path, temperature=1.9).digest != digest
+    assert read(tmp_path, none_bias=0.5).digest != digest
     renamed = {**DOCUMENT["labels"], "sit": {"phrase": "takes a seat", "classes": ["sit"]}}
-    assert read(tmp_path, labels=renamed)[0].digest != digest
+    assert read(tmp_path, labels=renamed).digest != digest
 
 
 def test_huge_logits_stay_finite(tmp_path: Path) -> None:
-    labels, _ = read(tmp_path)
+    labels = read(tmp_path)
     assert labels.probabilities(np.array([5000, 0, 0, -5000], np.float32)).tolist() == [1, 0, 0]
 
 
@@ -99,15 +116,89 @@ def still() -> tuple[Floats, Floats]:
 
 @pytest.mark.parametrize(
     ("keypoints", "scores"),
-    [((30, 17, 3), (30, 17)), ((30, 17, 2), (29, 17)), ((0, 17, 2), (0, 17)), ((17, 2), (17,))],
+    [
+        ((30, 17, 3), (30, 17)),
+        ((30, 17, 2), (29, 17)),
+        ((0, 17, 2), (0, 17)),
+        ((17, 2), (17,)),
+        ((2, 30, 17, 2), (30, 17)),
+        ((0, 30, 17, 2), (0, 30, 17)),
+    ],
 )
-def test_wrong_shapes_are_named(
-    tmp_path: Path, keypoints: tuple[int, ...], scores: tuple[int, ...]
-) -> None:
-    labels, shape = read(tmp_path)
-    classifier = OnnxPoseC3D(tmp_path / "never read.onnx", labels, shape)
+def test_wrong_shapes_are_named(keypoints: tuple[int, ...], scores: tuple[int, ...]) -> None:
     with pytest.raises(BadInput, match="skeleton clip needs"):
-        classifier.classify(np.zeros(keypoints, np.float32), np.zeros(scores, np.float32))
+        embedded().classify(np.zeros(keypoints, np.float32), np.zeros(scores, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ("posec3d_mimd", UnknownName, "Did you mean 'posec3d_mimed'"),
+        ("no/such.onnx", BadInput, r"no/such\.onnx.*there is no such file"),
+        (".", BadInput, r"has \d+ \.onnx files"),
+    ],
+)
+def test_a_network_that_is_not_there_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, error: type[Exception], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=said):
+        onnx.build(onnx.Options(checkpoint=given))
+
+
+def test_a_network_that_does_not_fit_its_labels_is_told(tmp_path: Path) -> None:
+    keypoints, scores = still()
+    with pytest.raises(WeightsError, match=r"takes volumes of \[17, 20, 40, 40\].*\[17, 8, 16"):
+        PoseC3D(runtime(written(tmp_path))).classify(keypoints, scores)
+    shape = {"frames": 20, "size": 40}
+    with pytest.raises(WeightsError, match="has 45 outputs, its labels file 4"):
+        PoseC3D(runtime(written(tmp_path, shape=shape))).classify(keypoints, scores)
+
+
+def test_a_file_that_is_no_network_is_told(tmp_path: Path) -> None:
+    (tmp_path / "mine.onnx").write_bytes(b"nothing of the kind")
+    written(tmp_path)
+    classifier = PoseC3D(onnx.build(onnx.Options(checkpoint=str(tmp_path))))
+    assert classifier.checkpoints == ()
+    with pytest.raises(WeightsError, match=r"mine\.onnx.* is no network"):
+        classifier.classify(*still())
+
+
+def test_a_network_of_ones_own_runs_from_its_folder(tmp_path: Path) -> None:
+    for name in ("posec3d_mimed.onnx", "labels.json"):
+        (tmp_path / name).write_bytes((embedded_files() / name).read_bytes())
+    own = PoseC3D(onnx.build(onnx.Options(checkpoint=str(tmp_path))))
+    assert np.array_equal(own.classify(*still()), classifier().classify(*still()))
+    assert own.settings["weights_sha256"]
+    assert own.settings != classifier().settings
+
+
+def test_class_names_a_line_each_are_labels(tmp_path: Path) -> None:
+    path = tmp_path / "classes.txt"
+    path.write_text("Drink water.\n\n juggle clubs \n")
+    labels = ActionLabels.read(path)
+    assert labels.names == ("Drink water.", "juggle clubs")
+    assert labels.phrases == ("drinks water", "does: juggle clubs")
+    assert (labels.none, labels.outputs) == (None, 2)
+    path.write_text("wave\nwave\n")
+    with pytest.raises(WeightsError, match="names 'wave' twice"):
+        ActionLabels.read(path)
+    path.write_text("\n")
+    with pytest.raises(WeightsError, match="is empty"):
+        ActionLabels.read(path)
+
+
+def test_ntus_classes_are_shipped_in_their_order() -> None:
+    sixty, all_of_them = shipped_labels("ntu60"), shipped_labels("ntu120")
+    assert (sixty.outputs, all_of_them.outputs) == (60, 120)
+    assert sixty.names == all_of_them.names[:60]
+    assert (sixty.names[0], sixty.phrases[0]) == ("drink water", "drinks water")
+    assert sixty.names[49] == "punching/slapping other person"
+    assert all_of_them.names[119] == "finger-guessing game (playing rock-paper-scissors)"
+    assert len(set(all_of_them.phrases)) == 120
+    assert all_of_them.groups.tolist() == list(range(120))
+    with pytest.raises(UnknownName, match="Did you mean 'ntu60'"):
+        shipped_labels("ntu_60")
 
 
 def test_the_shipped_labels_hang_together() -> None:
@@ -122,9 +213,8 @@ def embedded_files() -> Path:
     return shipped("checkpoints") / "posec3d_mimed"
 
 
-def classifier(mirror: bool = False) -> OnnxPoseC3D:
-    labels, shape = ActionLabels.read(embedded_files() / "labels.json")
-    return OnnxPoseC3D(embedded_files() / "posec3d_mimed.onnx", labels, shape, mirror=mirror)
+def classifier(mirror: bool = False) -> PoseC3D:
+    return embedded(mirror=mirror)
 
 
 def test_the_embedded_network_gives_probabilities() -> None:
@@ -184,3 +274,32 @@ def test_the_embedded_network_knows_jumping_jacks_and_standing() -> None:
     assert network.labels.top(network.classify(keypoints, scores), 1)[0][0] == "jumping jack"
     standing = np.repeat(keypoints[:1], 30, axis=0)
     assert network.labels.top(network.classify(standing, scores), 1)[0][0] == "none"
+
+
+def test_joints_that_are_no_numbers_are_not_seen() -> None:
+    keypoints, scores = still()
+    lost, unseen = keypoints.copy(), scores.copy()
+    lost[3:9, 9], unseen[3:9, 9] = np.nan, 0
+    with_hole = classifier().classify(lost, scores)
+    assert np.array_equal(with_hole, classifier().classify(keypoints, unseen))
+    assert np.isfinite(with_hole).all()
+
+
+def test_two_people_are_one_clip_in_any_order() -> None:
+    keypoints, scores = jumping_jacks()
+    both = np.stack([keypoints, keypoints + 150]), np.stack([scores, scores])
+    swapped = both[0][::-1], both[1][::-1]
+    got = classifier().classify(*both)
+    assert got == pytest.approx(classifier().classify(*swapped), abs=1e-6)
+    nobody = np.stack([keypoints, np.zeros_like(keypoints)]), np.stack([scores, scores * 0])
+    alone = classifier().classify(keypoints, scores)
+    assert classifier().classify(*nobody) == pytest.approx(alone, abs=1e-6)
+
+
+@pytest.mark.parametrize("frames", [1, 2, 19, 20, 21, 150])
+def test_clips_of_every_length_give_probabilities(frames: int) -> None:
+    keypoints, scores = jumping_jacks(frames / 15)
+    scores[::3] = 0
+    got = classifier().classify(keypoints, scores)
+    assert np.isfinite(got).all()
+    assert got.sum() == pytest.approx(1, abs=1e-5)

