@@ -20,6 +20,7 @@ from perception.container import (
     undecodable_kinds,
 )
 from perception.errors import UnreadableVideo
+from perception.holes import Holes
 
 __all__ = ["Media"]
 
@@ -80,6 +81,7 @@ class Media:
         self.path = path
         self._on_notice = on_notice
         self._lost: dict[str, tuple[int, float]] = {}
+        self._holes = Holes()
         self._read_error = ""
         self._last_end_s = 0.0
         self._open()
@@ -176,7 +178,7 @@ class Media:
                 for packet in self._container.demux(*self.streams):
                     errors = 0
                     if packet.size and not packet.is_discard:
-                        self._last_end_s = max(self._last_end_s, self._packet_end_s(packet))
+                        self._see(packet)
                     if packet.size:
                         yield packet
                 return
@@ -185,6 +187,14 @@ class Media:
             except (av.error.FFmpegError, OSError) as error:
                 errors += 1
                 self._read_error = reason(error)
+
+    def _see(self, packet: Any) -> None:
+        end_s = self._packet_end_s(packet)
+        self._last_end_s = max(self._last_end_s, end_s)
+        if packet.pts is not None and packet.stream is self.audio:
+            self._holes.see_sound(self.seconds(packet.pts, packet.stream), end_s)
+        elif packet.pts is not None:
+            self._holes.see_picture(self.seconds(packet.pts, packet.stream))
 
     def _packet_end_s(self, packet: Any) -> float:
         ticks = packet.pts if packet.pts is not None else packet.dts
@@ -214,6 +224,7 @@ class Media:
         """Go to where decoding must start for everything from ``time_s`` on to be complete."""
         import av
 
+        self._holes = Holes()
         lead = self.video or self.audio
         for margin_s in SEEK_MARGINS_S:
             if time_s <= margin_s:
@@ -287,6 +298,8 @@ class Media:
             self._on_notice(
                 f"{what.capitalize()}: {count} left out, the first near {first_s:.1f} s."
             )
+        for start_s, end_s in self._holes.found():
+            self._on_notice(f"Nothing is stored between {start_s:.1f} s and {end_s:.1f} s.")
         header_s, promised = self.header_duration_s, ""
         if header_s is not None and self._last_end_s < header_s - BROKEN_OFF_S:
             promised = f"lasts {header_s:.1f} s"

@@ -23,7 +23,7 @@ from perception.audio.guards import (
 from perception.audio.pieces import Piece
 from perception.audio.transcription import Segment, Word
 from perception.audio.utterances import Utterance, words_to_utterances
-from perception.audio.word_times import timed, trimmed
+from perception.audio.word_times import in_voice, timed
 from perception.cue import Span
 from perception.errors import BadInput
 from perception.recognizer import AUDIO_RATE_HZ, Traces
@@ -70,10 +70,11 @@ def believe(
         What is kept and dropped, on the video's clock.
     """
     belief = Belief([], [])
-    words = [word for segment in segments for word in segment.words]
-    if looping := loop(words, rules):
+    if looping := loop(_words(segments), rules):
         belief.dropped.extend(_segment(piece, segment, looping) for segment in segments)
-        return belief
+        segments = look_again()
+        if loop(_words(segments), rules):
+            return belief
     length_s = piece.end_s - piece.start_s
     placed = []
     for segment in segments:
@@ -82,13 +83,12 @@ def believe(
         else:
             placed.append(segment)
     spoken = _spoken(piece, placed, belief, rules)
-    second: tuple[Word, ...] | None = None
+    second: list[Word] | None = None
     for utterance in words_to_utterances(spoken, pause_s):
         reason = doubt(utterance, _sound(piece, utterance), rules)
         if reason is None and is_unsure(utterance, rules):
             if second is None:
-                again = shifted(look_again(), piece.start_s)
-                second = tuple(word for segment in again for word in segment.words)
+                second = _words(shifted(look_again(), piece.start_s))
             reason = disagreement(utterance, second, rules)
         if reason is None:
             belief.kept.append(utterance)
@@ -107,10 +107,7 @@ def _spoken(
     )
     ordered = timed(inside, Span(piece.start_s, piece.end_s))
     voiced = _without(ordered, belief, lambda word: unvoiced(word, piece.voiced, rules))
-    return [
-        replace(segment, words=tuple(trimmed(word, piece.voiced) for word in segment.words))
-        for segment in voiced
-    ]
+    return in_voice(voiced, piece.voiced)
 
 
 def _without(
@@ -129,6 +126,10 @@ def _without(
         if words:
             kept.append(replace(segment, words=tuple(words)))
     return kept
+
+
+def _words(segments: Sequence[Segment]) -> list[Word]:
+    return [word for segment in segments for word in segment.words]
 
 
 def _sound(piece: Piece, utterance: Utterance) -> npt.NDArray[np.float32]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from perception.audio.transcription import Segment, Word
 from perception.audio.voice_activity import WINDOW_S
 from perception.cue import Span
 
-__all__ = ["timed", "trimmed"]
+__all__ = ["in_voice", "timed"]
 
 VOICE_EDGE_S = 2 * WINDOW_S
 """Voice activity begins late and ends early by up to two windows of 32 ms."""
 
 LONGEST_S = 0.5
-"""Of a word that is interpolated: three syllables (5 to 8 a second, Pellegrino et al. 2011)."""
+"""Of a word that is interpolated, and by which one is lengthened at most: three syllables (5 to 8 a
+second, Pellegrino et al. 2011)."""
 
 
 def timed(segments: Sequence[Segment], limit: Span) -> list[Segment]:
@@ -38,7 +40,23 @@ def timed(segments: Sequence[Segment], limit: Span) -> list[Segment]:
         placed.append(replace(word, start_s=start_s, end_s=end_s))
         waiting, clock_s = [], end_s
     placed.extend(_spread(waiting, clock_s, limit.end_s))
-    rest = iter(placed)
+    return _with_words(segments, placed)
+
+
+def in_voice(segments: Sequence[Segment], voiced: Sequence[Span]) -> list[Segment]:
+    """Fit words, in order, to the voice: no word spans a pause, and the last one before a pause
+    lasts as long as the voice. Whisper stretches the first word after a pause over it, and lets
+    the last one before it end early."""
+    words = [_trimmed(word, voiced) for segment in segments for word in segment.words]
+    lasting = [
+        _lengthened(word, voiced, after.start_s if after else math.inf)
+        for word, after in zip_longest(words, words[1:])
+    ]
+    return _with_words(segments, lasting)
+
+
+def _with_words(segments: Sequence[Segment], words: Sequence[Word]) -> list[Segment]:
+    rest = iter(words)
     return [
         replace(segment, words=tuple(next(rest) for _ in segment.words)) for segment in segments
     ]
@@ -65,9 +83,8 @@ def _spread(words: Sequence[Word], begin_s: float, end_s: float) -> list[Word]:
     ]
 
 
-def trimmed(word: Word, voiced: Sequence[Span]) -> Word:
-    """The part of the word in the last stretch of voice that it reaches well into: no word spans a
-    pause, and Whisper stretches the first word after one over it."""
+def _trimmed(word: Word, voiced: Sequence[Span]) -> Word:
+    """The part of the word in the last stretch of voice that it reaches well into."""
 
     def shared_s(span: Span) -> float:
         return min(word.end_s, span.end_s) - max(word.start_s, span.start_s)
@@ -81,3 +98,10 @@ def trimmed(word: Word, voiced: Sequence[Span]) -> Word:
         start_s=max(word.start_s, place.start_s - VOICE_EDGE_S),
         end_s=min(word.end_s, place.end_s + VOICE_EDGE_S),
     )
+
+
+def _lengthened(word: Word, voiced: Sequence[Span], next_s: float) -> Word:
+    """The word up to the end of its stretch of voice, if no other word begins before that."""
+    end_s = next((span.end_s for span in voiced if span.start_s <= word.end_s < span.end_s), 0.0)
+    lasts = 0 < end_s - word.end_s <= LONGEST_S and end_s <= next_s
+    return replace(word, end_s=end_s) if lasts else word

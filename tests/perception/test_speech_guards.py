@@ -16,7 +16,7 @@ from perception.audio.guards import Guard, GuardRules
 from perception.audio.pieces import Piece
 from perception.audio.transcription import Segment, Word, most_tokens, stamps
 from perception.audio.utterances import words_to_utterances
-from perception.audio.word_times import timed, trimmed
+from perception.audio.word_times import in_voice, timed
 from perception.cue import Span
 from perception.errors import BadInput
 from perception.recognizer import AUDIO_RATE_HZ
@@ -181,6 +181,14 @@ def test_what_is_unsure_is_heard_twice_and_believed_when_both_agree() -> None:
     assert len(judge(sure, second=[other]).kept) == 1
 
 
+def test_after_a_loop_the_second_look_counts() -> None:
+    stuck = sentence("eight " * 40, logprob=-0.2)
+    belief = judge(stuck, second=[sentence("one two eight nine")])
+    assert [utterance.text for utterance in belief.kept] == ["one two eight nine"]
+    assert guards_of(belief) == [Guard.COMPRESSION]
+    assert judge(stuck).kept == []
+
+
 def test_what_was_dropped_survives_its_traces() -> None:
     dropped = judge(sentence("who knows?", -1.2), sentence("«♪»")).dropped
     traces = dropped_traces("speech", dropped)
@@ -219,15 +227,18 @@ def test_an_utterance_is_as_sure_as_its_segments() -> None:
     assert (both.start_s, both.end_s) == (0, 3)
 
 
-def test_a_word_is_trimmed_to_the_voice_after_a_pause() -> None:
+def test_words_are_fitted_to_the_voice_between_pauses() -> None:
     voiced = [Span(1.5, 2.2), Span(2.8, 4.0)]
-    first, second = (
-        trimmed(word, voiced) for word in (Word(0.0, 2.0, " And", 0.9), Word(2.0, 4.5, " so", 0.9))
-    )
+    heard = segment((" And", 0.0, 1.9), (" so", 2.0, 3.2), (" it", 3.2, 3.6), (" was", 4.2, 4.5))
+    [part] = in_voice([heard], voiced)
+    first, second, third, outside = part.words
     assert 1.4 < first.start_s <= 1.5
-    assert first.end_s == 2.0
+    assert first.end_s == 2.2
     assert 2.7 < second.start_s <= 2.8
-    assert 4.0 <= second.end_s < 4.1
+    assert (second.end_s, third.start_s, third.end_s) == (3.2, 3.2, 4.0)
+    assert (outside.start_s, outside.end_s) == (4.2, 4.5)
+    [before_a_word] = in_voice([segment((" one", 1.6, 1.8), (" two", 2.1, 2.2))], voiced)
+    assert before_a_word.words[0].end_s == 1.8
 
 
 def test_times_are_put_in_order_and_into_the_sound() -> None:
