@@ -60,6 +60,7 @@ _PARTS = (
     _Part("speech", "faster-whisper", "faster_whisper"),
     _Part("reasoning", "xllamacpp", "xllamacpp"),
     _Part("any OpenAI-compatible server", "openai", "openai", extra="openai"),
+    _Part("Gemini", "google-genai", "google.genai", extra="gemini"),
     _Part("weights from Hugging Face", "huggingface-hub", "huggingface_hub", extra="huggingface"),
 )
 

@@ -13,23 +13,30 @@ class Egress:
 
     Args:
         host: where to.
-        frames: pictures of the video that would go there.
+        frames: pictures of the video that would go there, or be looked at there.
         tokens: of the whole prompt, estimated, pictures included.
         cost_usd: estimated for the prompt and the longest reply; None where no price is known.
+        whole_file: the video file itself goes there.
+        sound: its sound goes with it.
     """
 
     host: str
     frames: int
     tokens: int
     cost_usd: float | None = None
+    whole_file: bool = False
+    sound: bool = False
 
     def sentence(self) -> str:
         """For a person who is asked to agree."""
-        pictures = {0: "no pictures", 1: "1 picture"}.get(self.frames, f"{self.frames} pictures")
+        what = {0: "no pictures", 1: "1 picture"}.get(self.frames, f"{self.frames} pictures")
+        what += " of the video"
+        if self.whole_file:
+            sound = "with its sound" if self.sound else "without its sound"
+            what = f"the whole video file {sound} ({what} are looked at)"
         cost = "at a price that is not known here"
         if self.cost_usd is not None:
             cost = f"for about ${self.cost_usd:.4f}"
         return (
-            f"This sends {pictures} of the video and the prompt (about {self.tokens} tokens) to "
-            f"{self.host}, {cost}."
+            f"This sends {what} and the prompt (about {self.tokens} tokens) to {self.host}, {cost}."
         )

@@ -17,6 +17,7 @@ HEAVY = (
     "av",
     "cv2",
     "faster_whisper",
+    "google",
     "huggingface_hub",
     "onnx",
     "onnxruntime",

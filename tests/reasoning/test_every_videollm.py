@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,11 +11,12 @@ from perception.plugins import names, take
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.videollm import Request, Text, VideoLLM
 from reasoning.videollms.embedded import Options as EmbeddedOptions
+from reasoning.videollms.gemini import Options as GeminiOptions
 from reasoning.videollms.huggingface import Options as HuggingFaceOptions
 from reasoning.videollms.openai_compatible import Options as ServerOptions
 from reasoning.videollms.scripted import Options as ScriptedOptions
 from reasoning.videollms.scripted import Rule
-from tests.reasoning import tiny_videollms
+from tests.reasoning import gemini_api, tiny_videollms
 from tests.reasoning.chat_server import Reply, Served, error, says, serving_by
 
 FOLDER = "reasoning.videollms"
@@ -29,10 +31,19 @@ def reply_of(body: dict[str, object]) -> Reply:
     return says("A", "length" if body.get("max_tokens") == 1 else "stop")
 
 
+def gemini_reply_of(body: dict[str, Any]) -> gemini_api.Reply:
+    """The same as Google says it."""
+    if "word word" in str(body["contents"]):
+        return gemini_api.error(400, "The input exceeds the maximum number of tokens allowed")
+    limit = body["generationConfig"]["maxOutputTokens"]
+    return gemini_api.says("A", "MAX_TOKENS" if limit == 1 else "STOP")
+
+
 @pytest.fixture(
     params=[
         "scripted",
         "openai_compatible",
+        "gemini",
         "huggingface",
         pytest.param("embedded", marks=pytest.mark.weights),
     ]
@@ -43,6 +54,10 @@ def model(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VideoLLM]:
             pytest.importorskip("openai")
             served: Served = stack.enter_context(serving_by(reply_of))
             options: object = ServerOptions(model="tiny", base_url=served.url)
+        elif request.param == "gemini":
+            pytest.importorskip("google.genai", reason="needs google-genai of the extra gemini")
+            api: gemini_api.Api = stack.enter_context(gemini_api.serving_by(gemini_reply_of))
+            options = GeminiOptions(base_url=api.url, thinking_tokens=None)
         elif request.param == "huggingface":
             folder = tiny_videollms.save("qwen3_vl", tmp_path)
             options = HuggingFaceOptions(str(folder), context_tokens=500)
@@ -56,7 +71,13 @@ def model(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VideoLLM]:
 
 
 def test_every_family_is_tested_here() -> None:
-    assert names(FOLDER) == ["embedded", "huggingface", "openai_compatible", "scripted"]
+    assert names(FOLDER) == [
+        "embedded",
+        "gemini",
+        "huggingface",
+        "openai_compatible",
+        "scripted",
+    ]
 
 
 def test_a_choice_is_one_of_the_options_and_the_same_twice(model: VideoLLM) -> None:
