@@ -17,7 +17,8 @@ from perception.text.ends import Look, PicturesBetween, Place, box_iou, overlapp
 from perception.text.layers import is_textured
 from perception.text.reading import Reading, TextRules, is_text
 from perception.text.sameness import crop, greatest_change, grey
-from perception.text.spans import Matching, ShownText, is_part, match
+from perception.text.similarity import folded
+from perception.text.spans import ShownText, is_piece_of, match
 from perception.traces import text_box_traces
 
 __all__ = ["TextSession", "Watching"]
@@ -180,19 +181,20 @@ class TextSession:
 
     def _settle(self, readings: list[Reading], look: Look) -> None:
         """Continue, end and begin texts by what was read in ``look``."""
-        alike = self._watching.same_place
+        lines = self._without_pieces(readings, look)
         matching = match(
-            self._shown(), readings, look, lambda text: text.place.likeness(look), alike
+            [text for text in self._shown() if text.last_s < look.time_s],
+            lines,
+            look,
+            lambda text: text.place.likeness(look),
+            self._watching.same_place,
         )
         textured = is_textured(look.picture, [reading.corners for reading in readings])
         for text, reading in matching.continued:
             _go_on(text, reading, look, is_textured=textured)
-        new = self._without_parts(matching, look)
-        now = {reading: Place.of(look, reading.box) for reading in new}
+        now = {reading: Place.of(look, reading.box) for reading in matching.new}
         was = {text: text.place for text in matching.missing}
         for text, place in was.items():
-            if text.last_s == look.time_s:
-                continue
             covered = any(box_iou(place.box, reading.box) > 0 for reading in readings)
             if not covered and self._between.looks_alike(place, look):
                 text.add(_again(text.latest))
@@ -202,18 +204,17 @@ class TextSession:
         for reading, place in now.items():
             self._begin(reading, place, overlapping(place, was.values()), look)
 
-    def _without_parts(self, matching: Matching, look: Look) -> list[Reading]:
-        """The new readings that are no pieces of texts that are still there; those are seen."""
-        here = [text for text, _ in matching.continued]
-        here += [text for text in matching.missing if self._between.looks_alike(text.place, look)]
-        new = []
-        for reading in matching.new:
-            whole = next((text for text in here if is_part(reading, text)), None)
-            if whole is None:
-                new.append(reading)
-            elif whole.last_s < look.time_s:
-                whole.see(look, whole.latest.corners)
-        return new
+    def _without_pieces(self, readings: list[Reading], look: Look) -> list[Reading]:
+        """The readings without those that are pieces of a line which is still there, and was found
+        in several boxes this time."""
+        for text in self._shown():
+            pieces = [reading for reading in readings if is_piece_of(reading, text)]
+            is_all = folded("".join(each.text for each in pieces)) == folded(text.text)
+            if pieces and (is_all or self._between.looks_alike(text.place, look)):
+                text.add(_again(text.latest))
+                text.see(look, text.latest.corners)
+                readings = [reading for reading in readings if reading not in pieces]
+        return readings
 
     def _miss(self, text: ShownText, rivals: list[Place]) -> None:
         """A text was not found where it is expected."""

@@ -22,7 +22,7 @@ from perception.text.similarity import (
     is_similar,
 )
 
-__all__ = ["Matching", "ShownText", "is_part", "match"]
+__all__ = ["Matching", "ShownText", "is_piece_of", "match"]
 
 MOST_VARIANTS = 16
 """Different readings of one text that are remembered."""
@@ -172,14 +172,16 @@ def match(
     )
 
 
-def is_part(reading: Reading, text: ShownText) -> bool:
-    """Whether ``reading`` is a piece of ``text``: of its letters, inside its box."""
+def is_piece_of(reading: Reading, text: ShownText) -> bool:
+    """Whether ``reading`` is a piece of ``text``, of some of its letters, inside its box."""
     here, whole = reading.box, text.place.box
     width = min(here[2], whole[2]) - max(here[0], whole[0])
     height = min(here[3], whole[3]) - max(here[1], whole[1])
     area = (here[2] - here[0]) * (here[3] - here[1])
-    is_inside = min(width, height) > 0 and width * height >= INSIDE * area
-    return is_inside and folded(reading.text) in folded(text.text)
+    if min(width, height) <= 0 or width * height < INSIDE * area:
+        return False
+    letters, all_letters = folded(reading.text), folded(text.text)
+    return len(letters) < len(all_letters) and letters in all_letters
 
 
 def _score(
