@@ -31,6 +31,7 @@ __all__ = [
     "line",
     "render",
     "span_words",
+    "statement",
 ]
 
 NOTICES = {
@@ -146,6 +147,12 @@ def line(item: KeptCue, options: RenderOptions) -> str:
     kind = "" if options.order == "kind" else _kind_words(item.kind, options)
     head = " ".join(filter(None, [span_words(item.when) if options.times else "", kind]))
     return f"- {head}{': ' if head else ''}{_said(item, options)}"
+
+
+def statement(item: KeptCue, *, times: bool = True) -> str:
+    """What a cue states, without any doubt of ours: for asking whether it is so."""
+    bare = replace(item, qualifier="", alternatives=())
+    return line(bare, RenderOptions(times=times, confidence=False)).removeprefix("- ")
 
 
 def _lines(

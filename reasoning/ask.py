@@ -17,7 +17,7 @@ from reasoning.outgoing import frame_times, record
 from reasoning.prompt import CuePlacement, Wording
 from reasoning.videollm import Request, TokenCount, VideoFile, VideoLLM
 
-__all__ = ["AnswerOptions", "Asked", "Confirm", "ask", "fitted", "request_for"]
+__all__ = ["AnswerOptions", "Asked", "Confirm", "Step", "ask", "fitted", "request_for", "send"]
 
 MAX_TEMPERATURE = 2.0
 """What OpenAI's chat completions take."""
@@ -55,6 +55,21 @@ class AnswerOptions:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A call that was made on the way to an answer.
+
+    Args:
+        purpose: in a word, e.g. ``"check"``.
+        request: what the model was told.
+        reply: what came back.
+    """
+
+    purpose: str
+    request: Request
+    reply: Answer | Failure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Asked:
     """A question with its reply.
 
@@ -63,12 +78,14 @@ class Asked:
         cues: the block that stood in the prompt, with what was kept and dropped.
         request: what the model was told.
         reply: what came back.
+        steps: the calls before it, of a strategy that makes several.
     """
 
     question: Question
     cues: CuePrompt
     request: Request
     reply: Answer | Failure
+    steps: tuple[Step, ...] = ()
 
     @property
     def answer(self) -> Answer | None:
@@ -122,10 +139,21 @@ def ask(
         BadInput: the call would leave this machine and ``confirm`` is missing or says no.
         UserError: a mistake that the model's family names, e.g. a missing key or extra.
     """
-    cues = cues or CuePrompt("", Selection())
     request = request_for(
         question, cues, model, frames, duration_s, options, video=video, wording=wording
     )
+    return send(question, cues, request, model, confirm)
+
+
+def send(
+    question: Question,
+    cues: CuePrompt | None,
+    request: Request,
+    model: VideoLLM,
+    confirm: Confirm | None = None,
+) -> Asked:
+    """``ask`` with a request that is made already, by ``request_for`` or from it."""
+    cues = cues or CuePrompt("", Selection())
     if (count := _overrun(model, request)) is not None:
         return Asked(question, cues, request, _too_long(model, request, count))
     sent = model.egress(request)

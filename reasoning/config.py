@@ -21,6 +21,7 @@ from perception.shipped import shipped
 from perception.text_file import read_text
 from reasoning import plain_yaml, presets
 from reasoning.ask import AnswerOptions
+from reasoning.strategy import StrategyOptions
 from reasoning.tools.assemble import ToolOptions
 from reasoning.videollm import VideoLLM
 
@@ -39,6 +40,7 @@ class Config:
         recognizers: name -> its ``Options``; only the recognizers named here run.
         fusion: gate, policies, budget, wording.
         tools: what fusion is handed: similarity, calibrations, question types.
+        strategy: in how many calls the model is asked, and for what.
         videollm: name of the family that answers.
         videollms: family -> its ``Options``.
         answer: limits of the answer.
@@ -49,6 +51,7 @@ class Config:
     videollm: str
     videollms: Mapping[str, Any]
     tools: ToolOptions = field(default_factory=ToolOptions)
+    strategy: StrategyOptions = field(default_factory=StrategyOptions)
     answer: AnswerOptions = field(default_factory=AnswerOptions)
 
 
@@ -94,6 +97,7 @@ def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -
         videollm=videollm,
         videollms=_plugins("reasoning.videollms", models, "videollms"),
         tools=_typed(ToolOptions, raw.get("tools"), "tools"),
+        strategy=_typed(StrategyOptions, raw.get("strategy"), "strategy"),
         answer=_typed(AnswerOptions, raw.get("answer"), "answer"),
     )
 

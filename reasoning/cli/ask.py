@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +22,7 @@ from reasoning.cli._terminal import tell
 
 if TYPE_CHECKING:
     from fusion.question import Question
-    from fusion.selection import CuePrompt, KeptCue
+    from fusion.selection import KeptCue
     from perception.cue import CueTimeline
     from perception.perceive import Perception
     from reasoning.ask import Asked, Confirm
@@ -47,6 +49,11 @@ def command(
     model: choosing.Model = None,
     base_url: choosing.BaseUrl = None,
     trust_remote_code: choosing.TrustRemoteCode = False,
+    policy: output.PolicyNames = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(help="In how many calls: direct, verified, describe_then_reason."),
+    ] = None,
     cues: Annotated[
         bool, typer.Option("--cues/--no-cues", help="Whether the model is given the cues.")
     ] = True,
@@ -74,9 +81,13 @@ def command(
     from reasoning.cli._perceiving import perceive_video, save_perception
     from reasoning.config import build_videollm, load
 
-    settings = load(
-        config, [*choosing.model_settings(model, base_url, trust_remote_code), *(set or ())]
-    )
+    chosen = [
+        *choosing.model_settings(model, base_url, trust_remote_code),
+        *(set or ()),
+        *output.policy_settings(policy),
+        *([] if strategy is None else [f"strategy.name={dumps(strategy)}"]),
+    ]
+    settings = load(config, chosen)
     asked = Question(question, tuple(option or ()), output.span_of(start, end))
     llm = build_videollm(settings)
     path = output.video_path(video, quiet)
@@ -126,46 +137,29 @@ def _asked(
     confirm: Confirm,
     quiet: bool,
 ) -> Asked:
-    """Fuse, sample the frames, ask."""
-    from fusion.fuse import Tools, fuse
+    """By the strategy that the settings name."""
     from perception import weights
-    from reasoning.ask import ask, fitted
     from reasoning.sampling import sample_frames
+    from reasoning.strategy import Task
+    from reasoning.tools.assemble import assemble
     from reasoning.videollm import VideoFile
 
     with fetching(quiet) as on_fetch:
         weights.fetch(llm.weights, on_fetch)
     with output.working("thinking", quiet):
-        tools = Tools(llm.count_tokens)
-        duration_s = timeline.video.duration_s
-        frames = sample_frames(path, timeline.video, llm.sampling, question.span)
-        video = VideoFile(path, question.span)
-
-        def fuse_within(budget_tokens: int) -> CuePrompt:
-            return fuse(timeline, question, replace(options, budget_tokens=budget_tokens), tools)
-
-        options, cues = settings.fusion, None
-        if with_cues:
-            cues = fitted(
-                fuse_within,
-                question,
-                llm,
-                frames,
-                duration_s,
-                settings.answer,
-                budget_tokens=options.budget_tokens,
-                video=video,
-            )
-        return ask(
+        task = Task(
             question,
-            cues,
+            timeline,
             llm,
-            frames,
-            duration_s,
-            settings.answer,
-            video=video,
+            sample=lambda part: sample_frames(path, timeline.video, llm.sampling, part),
+            fusion=settings.fusion,
+            tools=assemble(settings.tools, llm),
+            answer=settings.answer,
+            with_cues=with_cues,
+            video=lambda part: VideoFile(path, part),
             confirm=confirm,
         )
+        return settings.strategy.build()(task)
 
 
 def _write_page(page: Path, timeline: CueTimeline, path: Path, result: Asked) -> None:
@@ -204,6 +198,10 @@ def _document(result: Asked, perception: Perception, files: list[Path]) -> dict[
         "prompt": result.request.prompt(),
         "notices": list(perception.notices),
         "was_given_cues": bool(result.cues.text),
+        "steps": [
+            {"purpose": step.purpose, "prompt": step.request.prompt(), "reply": asdict(step.reply)}
+            for step in result.steps
+        ],
         "tracks": {track.id: track.status for track in perception.timeline.tracks},
         "files": [str(file) for file in files],
     }
@@ -224,6 +222,10 @@ def _tell(result: Asked, perception: Perception, files: list[Path], quiet: bool)
     _tell_reply(result, quiet)
     if quiet:
         return
+    if result.steps:
+        calls = Counter(step.purpose for step in result.steps)
+        made = ", ".join(f"{count} × {purpose}" for purpose, count in calls.items())
+        tell(f"(Before the answer the model was asked: {made}.)")
     if result.cues.text:
         tell(f"\n{result.cues.text}")
         _tell_what_was_read(result)

@@ -31,7 +31,9 @@ def test_the_default_file_says_what_the_code_has() -> None:
         assert dataclasses.replace(options, **chosen) == empty.recognizers[name]
     assert dataclasses.replace(config.fusion, policy_options={}) == empty.fusion
     assert dataclasses.replace(config.tools, similarities={}) == empty.tools
-    same = {each: getattr(empty, each) for each in ("videollms", "recognizers", "fusion", "tools")}
+    assert dataclasses.replace(config.strategy, options={}) == empty.strategy
+    compared = ("videollms", "recognizers", "fusion", "tools", "strategy")
+    same = {each: getattr(empty, each) for each in compared}
     assert dataclasses.replace(config, **same) == empty
     for options in config.videollms.values():
         assert options == type(options)()
@@ -67,7 +69,7 @@ def test_the_default_file_documents_every_key() -> None:
         for name, options in getattr(config, section).items():
             expected = documented(options)
             assert names(raw[section][name], expected) == expected, name
-    for section in ("fusion", "tools", "answer"):
+    for section in ("fusion", "tools", "strategy", "answer"):
         expected = documented(getattr(config, section))
         assert names(raw[section], expected) == expected, section
 
@@ -153,6 +155,7 @@ def test_only_the_recognizers_that_are_named_run() -> None:
         ),
         ("fusion: {policy_options: {hedged: {top: 0}}}", "at least 1 label"),
         ("fusion: {margin_s: -1}", "margin_s is -1"),
+        ("strategy: {name: verfied}", "strategy 'verfied'. Did you mean 'verified'?"),
         ("tools: {similarity: bm52}", "similarity 'bm52'. Did you mean 'bm25'?"),
         ("fusion: {thresholds: {acton: 0.7}}", "'acton'. Did you mean 'action'?"),
         ("answer: {max_new_tokens: 1.5}", "answer.max_new_tokens: "),
