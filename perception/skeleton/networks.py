@@ -17,7 +17,7 @@ __all__ = ["NOBODY", "Found", "NetworkEstimator", "PoseNetwork"]
 
 Found = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
 """Keypoints [n, 17, 2] in pixels of the picture that was looked at, their scores [n, 17], and the
-persons' scores [n]."""
+persons' scores [n]. A person with a keypoint that is no number is left out."""
 
 
 NOBODY: Found = (
@@ -90,6 +90,7 @@ class NetworkEstimator:
                 float(np.clip(score, 0, 1)),
             )
             for keypoints, scores, score in zip(*found, strict=True)
+            if np.isfinite(keypoints).all()
         )
 
     def _in_boxes(self, rgb: npt.NDArray[np.uint8], boxes: Boxes, scale: float) -> Found:
