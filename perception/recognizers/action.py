@@ -262,7 +262,7 @@ class ActionSession:
                 rows.append(np.eye(len(labels.names), dtype=np.float32)[labels.none])
             else:
                 rows.append(classifier.classify(clip.keypoints, clip.scores, picture))
-        posteriors = np.array(rows, dtype=np.float32).reshape(len(spans), -1)
+        posteriors = np.array(rows, dtype=np.float32).reshape(len(spans), len(labels.names))
         return smoothed(spans, posteriors)
 
 

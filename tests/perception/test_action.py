@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from perception.cue import Cue, CueTrack, Source, Span, Status, VideoInfo
-from perception.errors import BadInput
+from perception.errors import BadInput, UnknownName, UserError
 from perception.recognizer import Frame
-from perception.recognizers.action import ActionRecognizer, Options
+from perception.recognizers.action import ActionRecognizer, Options, build
 from perception.skeleton.pose import PersonPose
 from perception.skeleton.posec3d import ActionLabels
 from perception.skeleton.windows import (
@@ -326,3 +326,127 @@ def test_the_source_pins_labels_and_settings() -> None:
 def test_wrong_options_are_named(wrong: dict[str, float]) -> None:
     with pytest.raises(BadInput, match=next(iter(wrong))):
         Options(**wrong)  # type: ignore[arg-type]
+
+
+# --- everybody in a window at once ---------------------------------------------------------------
+
+TOGETHER = Options(people="together", window_s=2, stride_s=2)
+
+
+def test_all_people_of_a_window_are_one_clip() -> None:
+    classifier = ScriptedClassifier()
+
+    def script(t: float) -> list[PersonPose]:
+        return [body(50, 20, +5, swing(t)), body(250, 190, +5, swing(t))]
+
+    (cue,) = recognise(script, options=TOGETHER, classifier=classifier)[0]
+    assert (classifier.calls, classifier.people) == (3, 2)
+    assert cue.text == "person 1 or 2 waves a hand"
+    assert cue.attributes["people"] == [1, 2]
+    assert "person" not in cue.attributes
+    assert cue.span == Span(0, 6)
+    assert track_of(script, options=TOGETHER).notes == ()
+
+
+def test_together_is_at_most_so_many_those_who_are_seen_best() -> None:
+    classifier = ScriptedClassifier()
+
+    def script(t: float) -> list[PersonPose]:
+        three = [body(50, 20, +5, swing(t)), body(250, 190, +5, swing(t)), body(150, 20, +5)]
+        dim = PersonPose(three[0].keypoints, three[0].scores * np.float32(0.6), 0.95)
+        return [dim, *three[1:]]
+
+    (cue,) = recognise(script, options=TOGETHER, classifier=classifier)[0]
+    assert classifier.people == 2
+    assert cue.attributes["people"] == [2, 3]
+
+
+def test_alone_together_is_told_as_one_person() -> None:
+    (cue,) = recognise(lambda t: [body(60, 10, +5, swing(t))], options=TOGETHER)[0]
+    assert cue.text == "person 1 waves a hand"
+    assert (cue.attributes["person"], cue.attributes["where"]) == (1, "upper left")
+
+
+def test_windows_together_are_counted_from_the_start_of_the_video() -> None:
+    def script(t: float) -> list[PersonPose]:
+        return [body(60, 10, +5, swing(t))] if t >= 2.9 else []
+
+    (cue,) = recognise(script, options=TOGETHER)[0]
+    # half of the window from 2 s to 4 s must show somebody; the one from 0 s to 2 s shows nobody
+    assert cue.span.start_s == 2
+    assert recognise(lambda t: [], options=TOGETHER) == ((), Status.NO_SIGNAL)
+
+
+# --- windows of every odd shape, with the embedded network ---------------------------------------
+
+
+def enters(t: float) -> list[PersonPose]:
+    """Two people, one of whom comes late and leaves early, with a gap in the other's track."""
+    one = [] if 1.9 < t < 2.4 else [body(60, 10, +5, swing(t))]
+    return one + ([body(200, 100, -5, -swing(t))] if 2 <= t < 4.5 else [])
+
+
+def swaps(t: float) -> list[PersonPose]:
+    """Two people whose order changes in every frame and whose places change at once."""
+    left, right = body(60, 10, +5, swing(t)), body(200, 10, -5, -swing(t))
+    if t >= 3:
+        left, right = body(200, 10, +5, swing(t)), body(60, 10, -5, -swing(t))
+    return [left, right] if round(t * 15) % 2 else [right, left]
+
+
+def flickers(t: float) -> list[PersonPose]:
+    """Seen in every third frame only, joints at the edge of the picture and beyond."""
+    pose = body(-20, 230, +5, swing(t))
+    return [pose] if round(t * 15) % 3 == 0 else []
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("people", ["each", "together"])
+@pytest.mark.parametrize("window_s", [0.07, 0.5, 2.0, 3.3, 10.0])
+@pytest.mark.parametrize("script", [enters, swaps, flickers])
+def test_odd_windows_give_finite_scores_and_right_spans(
+    script: Callable[[float], Sequence[PersonPose]], window_s: float, people: str
+) -> None:
+    options = Options(
+        people=people, window_s=window_s, stride_s=window_s, least_confidence=0, least_travel=0
+    )
+    recognizer = build(options)
+    ours = ActionRecognizer(options, ScriptedEstimator(script), recognizer.classifier)
+    session = ours.start(VIDEO)
+    for i in range(90):
+        session.feed([Frame(i / 15, np.zeros((4, 4, 3), np.uint8))])
+    track = session.finish().track
+    assert track.status is Status.COMPLETE
+    for cue in track.cues:
+        assert 0 <= cue.span.start_s < cue.span.end_s <= VIDEO.duration_s + 1e-6
+        assert 0 < cue.confidence <= 1
+        start_s, end_s = cue.attributes["window_s"]
+        assert end_s - start_s <= max(window_s, 0.07) + 1e-3
+        assert all(0 <= p <= 1 for _, p in cue.attributes["top"])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("people", ["each", "together"])
+def test_one_frame_is_one_window(people: str) -> None:
+    options = Options(people=people, least_confidence=0, least_travel=0)
+    track = track_of(lambda t: [body(60, 10, +5)], 1 / 15, options)
+    assert len(track.cues) <= 1
+    assert all(cue.span.start_s == 0 for cue in track.cues)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"people": "all"}, "way to take people 'all'"),
+        ({"most_people": 0}, "most_people is 0"),
+        ({"stride_s": -1}, "stride_s is -1"),
+    ],
+)
+def test_what_no_recognizer_can_do_is_named(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        Options(**wrong)
+
+
+def test_an_unknown_runtime_lists_those_there_are() -> None:
+    with pytest.raises(UnknownName, match=r"runtime 'onx'\. Did you mean 'onnx'"):
+        build(Options(runtime="onx"))
