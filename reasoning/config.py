@@ -102,14 +102,19 @@ def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -
     )
 
 
-def build_videollm(config: Config) -> VideoLLM:
+def build_videollm(config: Config, *, drafts_only: bool = False) -> VideoLLM:
     """The model that ``config.videollm`` names, with its options; it loads when it is first used.
+
+    Args:
+        drafts_only: nobody will be asked; a family that needs a key does without (its
+            ``build_draft``, if it exports one).
 
     Raises:
         UserError: what the family says of its options.
     """
-    plugin = plugins.take("reasoning.videollms", config.videollm)
-    model: VideoLLM = plugin.build(config.videollms[config.videollm])
+    family = plugins.load("reasoning.videollms", config.videollm)
+    build = getattr(family, "build_draft", family.build) if drafts_only else family.build
+    model: VideoLLM = build(config.videollms[config.videollm])
     return model
 
 

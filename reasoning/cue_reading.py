@@ -62,8 +62,10 @@ class CueReading:
         return self._request.max_new_tokens
 
     def draft(self) -> dict[str, Any]:
-        """The words, as they stand in a user's turn, and the token ids."""
-        return {"user": self._words, **self.told, "token_ids": list(self._prompt)}
+        """The prompt, special tokens by their names, and the options behind it."""
+        opening = str(self.told.get("opening", ""))
+        prompt = self._server.chat_text(self._words) + opening
+        return {"prompt": prompt, "options": list(self._request.options)}
 
     def speak(self) -> Completion:
         """A free answer."""

@@ -111,15 +111,15 @@ class LlamaServer:
     def chat(self, text: str) -> list[int]:
         """Token ids of a user's turn of ``text`` and the opening of the model's turn, by the
         chat template inside the GGUF file."""
-        mark = f"mark{self._key}"
-        message = {"role": "user", "content": mark}
-        prompt = str(self._post("/apply-template", {"messages": [message]})["prompt"])
-        before, found, after = prompt.partition(mark)
-        if not found:
-            raise ModelUnavailable("The model's chat template does not print the user's words.")
+        before, after = self._turn()
         opening = self.tokenize(before, is_template=True)
         closing = self.tokenize(after, is_template=True) if after else []
         return [*opening, *self.tokenize(text.strip()), *closing]
+
+    def chat_text(self, text: str) -> str:
+        """``chat`` as a person reads it: special tokens by their names."""
+        before, after = self._turn()
+        return before + text.strip() + after
 
     def log_likelihoods(
         self, prompt: Sequence[int], continuations: Sequence[Sequence[int]]
@@ -223,6 +223,16 @@ class LlamaServer:
                 "this version of xllamacpp cannot score options."
             )
         return float(chosen["logprob"])
+
+    def _turn(self) -> tuple[str, str]:
+        """What the chat template puts before and after a user's words."""
+        mark = f"mark{self._key}"
+        message = {"role": "user", "content": mark}
+        prompt = str(self._post("/apply-template", {"messages": [message]})["prompt"])
+        before, found, after = prompt.partition(mark)
+        if not found:
+            raise ModelUnavailable("The model's chat template does not print the user's words.")
+        return before, after
 
     def _spelled_out(self, text: str) -> str:
         """``text`` in which the tokenizer finds no special token: "<|im_end|>" is "< |im_end|>"."""

@@ -46,12 +46,11 @@ class PictureReading:
         return 1 if self._request.options else self._request.max_new_tokens
 
     def draft(self) -> dict[str, Any]:
-        """The parts of the user's turn in order, pictures by type, size and sha256."""
-        shown = [
-            stands_for(part, "image/jpeg") if isinstance(part, bytes) else part
-            for part in self._parts
-        ]
-        return {"user": shown, "prompt": self._prompt.text}
+        """The prompt, special tokens and the marks where pictures stand by their names; and the
+        pictures in their order, by type, size and sha256."""
+        pictures = [part for part in self._parts if isinstance(part, bytes)]
+        shown = [stands_for(picture, "image/jpeg") for picture in pictures]
+        return {"prompt": self._prompt.text, "pictures": shown}
 
     def speak(self) -> Completion:
         """A free answer."""

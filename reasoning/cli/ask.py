@@ -63,6 +63,12 @@ def command(
     max_cost: Annotated[
         float | None, typer.Option(help="Send nothing that is estimated to cost more dollars.")
     ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Print the request as it would go out and its tokens; ask nobody."
+        ),
+    ] = False,
     out: output.Out = output.HERE,
     only: output.Only = None,
     force: output.Force = False,
@@ -89,11 +95,14 @@ def command(
     ]
     settings = load(config, chosen)
     asked = Question(question, tuple(option or ()), output.span_of(start, end))
-    llm = build_videollm(settings)
+    llm = build_videollm(settings, drafts_only=dry_run)
     path = output.video_path(video, quiet)
     perception = perceive_video(path, settings, only or (), _around(asked.span), force, quiet)
     if asked.span is not None:
         asked = replace(asked, span=part_of(perception.timeline.video, asked.span))
+    if dry_run:
+        with contextlib.closing(llm):
+            return _drafted(asked, path, perception.timeline, llm, settings, cues, json, quiet)
     stem = output.output_stem(out, path, output.span_of(start, end))
     files = [*save_perception(perception, stem), stem.with_name(f"{stem.name}.html")]
 
@@ -160,6 +169,32 @@ def _asked(
             confirm=confirm,
         )
         return settings.strategy.build()(task)
+
+
+def _drafted(
+    question: Question,
+    path: Path,
+    timeline: CueTimeline,
+    llm: VideoLLM,
+    settings: Config,
+    with_cues: bool,
+    json: bool,
+    quiet: bool,
+) -> int:
+    """Print what would be asked; 1 when it does not fit."""
+    from reasoning.cli import _drafting
+
+    def ask(uncalled: VideoLLM) -> Asked:
+        return _asked(
+            question, path, timeline, uncalled, settings, with_cues, lambda _: False, quiet
+        )
+
+    drafted = _drafting.document(llm, _drafting.first_request(ask, llm))
+    if json:
+        output.emit(drafted)
+    else:
+        _drafting.show(drafted, settings.strategy.name)
+    return int(not drafted["fits"])
 
 
 def _write_page(page: Path, timeline: CueTimeline, path: Path, result: Asked) -> None:

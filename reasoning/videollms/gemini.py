@@ -35,7 +35,7 @@ from reasoning.retry import NotAnswered, RetryOptions
 from reasoning.soundless import mime_type, without_sound
 from reasoning.videollm import Frames, FrameSampling, Request, Text, TokenCount, VideoFile
 
-__all__ = ["Gemini", "Options", "build"]
+__all__ = ["Gemini", "Options", "build", "build_draft"]
 
 _GOOGLE = "https://generativelanguage.googleapis.com"
 _KEY_VARIABLES = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
@@ -139,9 +139,9 @@ class Options:
 class Gemini:
     """A model at Google."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, key_variable: str = "", key: str = "") -> None:
         self.options = options
-        self._key_variable, self._key = _key(options)
+        self._key_variable, self._key = key_variable, key
         self._structured = options.structured
         self._server: GeminiServer | None = None
         self._shared: tuple[tuple[object, ...], SharedFile] | None = None
@@ -443,4 +443,9 @@ def build(options: Options) -> Gemini:
     Raises:
         BadInput: the environment holds no key.
     """
+    return Gemini(options, *_key(options))
+
+
+def build_draft(options: Options) -> Gemini:
+    """The same without a key: it drafts requests and cannot answer them."""
     return Gemini(options)

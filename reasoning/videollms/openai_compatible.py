@@ -34,7 +34,7 @@ from reasoning.rate_limit import RateOptions
 from reasoning.retry import NotAnswered, RetryOptions
 from reasoning.videollm import Frames, FrameSampling, Request, Text, TokenCount
 
-__all__ = ["FramesAs", "OpenAICompatible", "Options", "build"]
+__all__ = ["FramesAs", "OpenAICompatible", "Options", "build", "build_draft"]
 
 _OPENAI = "https://api.openai.com/v1"
 _OPENAI_KEY = "OPENAI_API_KEY"
@@ -155,10 +155,10 @@ class Options:
 class OpenAICompatible:
     """A model behind a server."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, key_variable: str = "", key: str = "") -> None:
         self.options = options
         self._is_here = is_loopback(options.base_url)
-        self._key_variable, self._key = _key(options)
+        self._key_variable, self._key = key_variable, key
         self._structured = options.structured
         self._server: ChatServer | None = None
         self._known: ServerFacts | None = None
@@ -421,4 +421,9 @@ def build(options: Options) -> OpenAICompatible:
     Raises:
         BadInput: the server needs a key and the environment holds none.
     """
+    return OpenAICompatible(options, *_key(options))
+
+
+def build_draft(options: Options) -> OpenAICompatible:
+    """The same without a key: it drafts requests and cannot answer them elsewhere."""
     return OpenAICompatible(options)
