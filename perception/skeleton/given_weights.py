@@ -18,7 +18,8 @@ from perception.errors import BadInput, UnknownName, WeightsError
 
 __all__ = ["GivenWeights", "sha256_of"]
 
-_OPENMMLAB = re.compile(r"-([0-9a-f]{8})(?:_\d{8})?\.pth$")
+_OPENMMLAB = re.compile(r"-([0-9a-f]{8})(?:_\d{8})?\.(pth|onnx)$")
+"""Names of OpenMMLab's files; an ONNX file has the digits of the checkpoint it was made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def _check(path: Path, sha256: str) -> None:
     files = (file for each in weights.checkpoints().values() for file in each.files)
     published = {file.name: file.sha256 for file in files if _OPENMMLAB.search(file.name)}
     ending = _OPENMMLAB.search(path.name)
-    begins = published.get(path.name, ending[1] if ending else "")
+    begins = published.get(path.name, ending[1] if ending and ending[2] == "pth" else "")
     if not sha256.startswith(begins):
         raise WeightsError(
             f"{str(path)!r} is damaged or is another file: its sha256 is {sha256[:12]}…, and by "

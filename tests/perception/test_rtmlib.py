@@ -161,10 +161,9 @@ def test_a_device_that_is_not_there_is_one_sentence(simcc: Path) -> None:
         estimator.estimate(grain())
 
 
-def test_without_a_model_or_with_a_wrong_one_the_sentence_says_so(tmp_path: Path) -> None:
+def test_a_model_is_one_of_the_manifest_or_a_file_that_is_there(tmp_path: Path) -> None:
     needs_rtmlib()
-    with pytest.raises(BadInput, match=r"needs a model: set pose_estimators\.rtmlib\.model"):
-        rtmlib.build(rtmlib.Options())
+    assert rtmlib.build(rtmlib.Options()).checkpoints[-1] == "rtmpose_m_body7_onnx"
     with pytest.raises(BadInput, match="there is no such file"):
         rtmlib.build(rtmlib.Options(model=str(tmp_path / "none.onnx")))
     with pytest.raises(UserError, match="There is no checkpoint 'rtmpose_x'"):

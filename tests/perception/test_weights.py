@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import http.server
+import io
 import os
 import subprocess
 import sys
@@ -301,6 +302,27 @@ def test_a_broken_connection_goes_on_where_it_broke_off(store: Callable[..., Sto
         assert server.requests == [("/a.bin", None), ("/a.bin", "bytes=10000-")]
 
 
+def test_a_member_of_a_zip_at_an_address_is_taken_out(store: Callable[..., Store]) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("2023/model/end2end.onnx", WHOLE)
+    with serving(packed.getvalue()) as server:
+        source = {
+            "kind": "https",
+            "url": f"{server.url}/a.zip",
+            "member": "2023/model/end2end.onnx",
+        }
+        good = entry("packed", weight("a.onnx", WHOLE, source))
+        assert store(good).path("packed").read_bytes() == WHOLE
+        absent = entry("absent", weight("a.onnx", WHOLE, source | {"member": "other.onnx"}))
+        with pytest.raises(WeightsError, match=r"it is no zip that holds 'other\.onnx'"):
+            store(absent).path("absent")
+    with serving(WHOLE) as server:
+        source = {"kind": "https", "url": f"{server.url}/a.zip", "member": "a.onnx"}
+        with pytest.raises(WeightsError, match=r"it is no zip that holds 'a\.onnx'"):
+            store(entry("flat", weight("a.onnx", WHOLE, source))).path("flat")
+
+
 def test_hugging_face_is_asked_for_the_pinned_revision(tmp_path: Path) -> None:
     """In a process of its own, because huggingface_hub reads HF_ENDPOINT when it is imported."""
     pytest.importorskip("huggingface_hub")
@@ -534,7 +556,8 @@ def test_openmmlabs_entries_begin_as_their_file_names_end() -> None:
         if file.name.endswith(".pth") and len(file.sha256) < 64
     ]
     assert len(found) >= 6
-    assert all(f"-{file.sha256}.pth" in file.name for file in found)
+    for file in found:
+        assert re.search(rf"-{file.sha256}(_\d{{8}})?\.pth$", file.name)
 
 
 def test_the_weights_of_our_own_have_the_pinned_sha256() -> None:

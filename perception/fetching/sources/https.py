@@ -1,4 +1,4 @@
-"""A plain web address, resumed where a connection breaks off."""
+"""A plain web address, resumed where a connection breaks off; also a member of a zip there."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import http.client
 import threading
 import urllib.error
 import urllib.request
+import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,9 +33,11 @@ class Options:
 
     Args:
         url: ``https://``, or ``http://`` on the loopback address (a mirror on this machine).
+        member: path inside, where a zip lies at the address; empty = the file itself.
     """
 
     url: str
+    member: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,7 @@ class Address:
 @dataclass(frozen=True, slots=True)
 class _Web:
     address: Address
+    member: str
 
     @property
     def where(self) -> str:
@@ -116,7 +120,17 @@ class _Web:
         return None
 
     def chunks(self, folders: Sequence[Path]) -> Iterator[bytes]:
-        return body_of(folders[0])
+        return _member_of(folders[0], self.member) if self.member else body_of(folders[0])
+
+
+def _member_of(folder: Path, member: str) -> Iterator[bytes]:
+    """A member of the zip that ``Address.run`` left in ``folder``."""
+    try:
+        with zipfile.ZipFile(folder / _BODY) as archive, archive.open(member) as file:
+            while chunk := file.read(CHUNK_BYTES):
+                yield chunk
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise SourceFailed(f"it is no zip that holds {member!r}") from error
 
 
 def body_of(folder: Path) -> Iterator[bytes]:
@@ -134,4 +148,4 @@ def build(options: Options) -> _Web:
     """
     if not options.url.startswith(("https://", "http://127.0.0.1:", "http://localhost:")):
         raise BadInput(f"url must begin with https://, not {options.url!r}")
-    return _Web(Address(options.url))
+    return _Web(Address(options.url), options.member)

@@ -23,10 +23,12 @@ class Options:
     Args:
         project: one of ``PROJECTS``.
         path: the rest of the address; OpenMMLab ends names in ``-<first 8 of the sha256>.pth``.
+        member: path inside, where a zip lies there (ONNX files); empty = the file itself.
     """
 
     project: str
     path: str
+    member: str = ""
 
 
 def build(options: Options) -> Source:
@@ -37,4 +39,5 @@ def build(options: Options) -> Source:
     """
     if options.project not in PROJECTS:
         raise BadInput(f"project must be one of {', '.join(PROJECTS)}, not {options.project!r}")
-    return https.build(https.Options(f"{_SERVER}/{options.project}/{options.path.lstrip('/')}"))
+    url = f"{_SERVER}/{options.project}/{options.path.lstrip('/')}"
+    return https.build(https.Options(url, options.member))

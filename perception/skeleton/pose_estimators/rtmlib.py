@@ -44,14 +44,15 @@ class Options:
     """How poses are estimated.
 
     Args:
-        model: path of an ONNX file of RTMPose or RTMO as mmdeploy exports them.
+        model: a name in the manifest, or the path of an ONNX file of RTMPose or RTMO as mmdeploy
+            exports them.
         device: ``cpu``, or ``cuda`` or ``cuda:1`` where onnxruntime-gpu is installed.
         least_score: RTMO's score under which nobody is there, in [0, 1].
         overlap: RTMO: of two boxes that share more (intersection over union) one is dropped.
         boxes: RTMPose: where the persons' boxes come from.
     """
 
-    model: str = ""
+    model: str = "rtmpose_m_body7_onnx"
     device: str = "cpu"
     least_score: float = 0.3
     overlap: float = 0.45
@@ -74,11 +75,6 @@ def build(options: Options) -> NetworkEstimator:
     """
     if importlib.util.find_spec("rtmlib") is None:
         raise MissingPackage("rtmlib", INSTALL, "The pose estimator rtmlib")
-    if not options.model:
-        raise BadInput(
-            "The pose estimator rtmlib needs a model: set pose_estimators.rtmlib.model to the path "
-            "of an ONNX file of RTMPose or RTMO."
-        )
     weights = GivenWeights.named(options.model, ".onnx", "The model of the pose estimator rtmlib")
     return NetworkEstimator(Rtmlib(options, weights), box_source(options.boxes))
 
