@@ -7,6 +7,7 @@ import hashlib
 import http.server
 import io
 import os
+import re
 import subprocess
 import sys
 import threading
