@@ -57,6 +57,7 @@ _PARTS = (
     _Part("pose", "ai-edge-litert", "ai_edge_litert.interpreter"),
     _Part("action", "onnxruntime", "onnxruntime"),
     _Part("screen text", "rapidocr", "rapidocr"),
+    _Part("screen text with EasyOCR", "easyocr", "easyocr", extra="easyocr"),
     _Part("speech", "faster-whisper", "faster_whisper"),
     _Part("reasoning", "xllamacpp", "xllamacpp"),
     _Part("any OpenAI-compatible server", "openai", "openai", extra="openai"),

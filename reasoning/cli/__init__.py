@@ -54,7 +54,7 @@ def _exit_code(call: Callable[[], int | None]) -> int:
 
 
 def _command(name: str) -> Any:
-    module = plugins.load(_FOLDER, name)
+    module = plugins.load(_FOLDER, name.replace("-", "_"))
     app = typer.Typer(rich_markup_mode="rich", add_completion=False)
     if not hasattr(module, "commands"):
         app.command(name, cls=_Command)(_guarded(module.command))
@@ -87,7 +87,7 @@ class _Commands(TyperGroup):
     """Subcommands read from the folder, imported when they are asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return plugins.names(_FOLDER)
+        return [name.replace("_", "-") for name in plugins.names(_FOLDER)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         known = self.list_commands(ctx)
