@@ -91,7 +91,7 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         known = self.list_commands(ctx)
-        if cmd_name not in known:
+        if cmd_name.replace("_", "-") not in known:
             tell(f"Error: {UnknownName('command', cmd_name, known)}", err=True)
             raise typer.Exit(_USER_MISTAKE)
         return _command(cmd_name)
