@@ -76,7 +76,8 @@ def _load(options: Options, folder: Path) -> Any:
     """A folder of sentence-transformers as it stands; the manifest's files are the transformer
     alone, whose tokens are averaged."""
     try:
-        from sentence_transformers import SentenceTransformer, models
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     except ImportError as error:
         raise MissingExtra(
             "sentence-transformers", "embeddings", "Closeness by sentence embeddings"
@@ -85,6 +86,6 @@ def _load(options: Options, folder: Path) -> Any:
         return SentenceTransformer(str(folder), device=options.device)
     from perception import weights
 
-    transformer = models.Transformer(str(weights.path(options.model)), max_seq_length=256)
-    pooling = models.Pooling(transformer.get_word_embedding_dimension(), "mean")
+    transformer = Transformer(str(weights.path(options.model)), max_seq_length=256)
+    pooling = Pooling(transformer.get_embedding_dimension(), "mean")
     return SentenceTransformer(modules=[transformer, pooling], device=options.device)

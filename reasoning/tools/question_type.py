@@ -22,7 +22,7 @@ LEAST_PROBABILITY = 0.5
 """A type of less is no better than untold: ``question_type`` says None, and every cue stays in."""
 
 _TIME = re.compile(r"\d*:\d\d(?:\.\d+)?")
-_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|#|\?")
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,9 @@ class Weights:
 
 
 def features(question: Question) -> list[str]:
-    """The words and word pairs of a question, each once; numbers and times are ``#``. MimeQA asks
-    local questions about a part of the video and global ones about all of it: ``<part>``."""
+    """The words and word pairs of a question, each once; times are ``#``, other numbers are left
+    out. MimeQA asks local questions about a part of the video: ``<part>``."""
     words = _WORD.findall(_TIME.sub(" # ", question.text.casefold()))
-    words = ["#" if word.isdigit() else word for word in words if word != "?"]
     pairs = [f"{one} {other}" for one, other in zip(["<s>", *words], words, strict=False)]
     part = ["<part>"] if question.span is not None else []
     return list(dict.fromkeys([*words, *pairs, *part]))

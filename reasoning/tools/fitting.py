@@ -1,0 +1,123 @@
+"""A recognizer's confidence fitted to labelled cues, and measured on cues it was not fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fusion.calibration import (
+    METHODS,
+    Labelled,
+    cross_validated,
+    expected_calibration_error,
+    fit,
+    reliability,
+)
+from perception.cue import CueTimeline, CueTrack, Origin, Source
+from perception.errors import BadInput, UnknownName
+from reasoning.tools.calibration import Fitted, pinned
+from reasoning.tools.labelled import Row, by_review, by_rows, read_review, read_rows, review_path
+
+__all__ = ["LEAST_CUES", "fit_all"]
+
+LEAST_CUES = 30
+"""Under it a fitted map says more of chance than of the recognizer: three cues in each tenth."""
+
+
+def fit_all(
+    paths: Sequence[Path], labels: Path | None, kind: str | None, method: str | None
+) -> tuple[list[Fitted], dict[str, int]]:
+    """What can be fitted, and of which recognizers too few cues are labelled: name -> how many.
+
+    Args:
+        paths: NAME.cues.json files.
+        labels: a CSV (``reasoning.tools.labelled``); None = the reviews beside the timelines.
+        kind: only this kind of cue; None = every kind.
+        method: None = temperature for recognizers that name alternatives, isotonic for the rest.
+
+    Raises:
+        UnknownName: no such method or kind.
+        BadInput: a file is none, no cue is labelled, or too few of every recognizer.
+    """
+    if method is not None and method not in METHODS:
+        raise UnknownName("method of calibration", method, METHODS)
+    groups = _grouped(paths, labels, kind)
+    if not groups:
+        raise BadInput(
+            f"None of the cues is labelled{f' among the {kind} cues' if kind else ''}; give "
+            "--labels FILE.csv, or a NAME.review.json with verdicts beside NAME.cues.json."
+        )
+    few = {source.name: len(labelled) for source, labelled in groups if len(labelled) < LEAST_CUES}
+    if len(few) == len(groups):
+        name = max(few, key=few.__getitem__)
+        raise BadInput(
+            f"Of {name} {few[name]} cues are labelled; a calibration takes at least {LEAST_CUES}."
+        )
+    fitted = [
+        _fit(source, labelled, method, len(paths))
+        for source, labelled in groups
+        if len(labelled) >= LEAST_CUES
+    ]
+    return fitted, few
+
+
+def _grouped(
+    paths: Sequence[Path], labels: Path | None, kind: str | None
+) -> list[tuple[Source, list[Labelled]]]:
+    """The labelled cues of each recognizer and checkpoint."""
+    rows = read_rows(labels) if labels else None
+    if rows and len(paths) > 1 and any(not row.video for row in rows):
+        raise BadInput(
+            f"{str(labels)!r} has rows without a video; for {len(paths)} timelines the column "
+            "'video' tells which a row belongs to."
+        )
+    groups: dict[tuple[str, str], tuple[Source, list[Labelled]]] = {}
+    for path in paths:
+        timeline = CueTimeline.read(path)
+        kinds = sorted({track.kind for track in timeline.tracks})
+        if kind is not None and kind not in kinds:
+            raise UnknownName(f"kind of cue in {path.name}", kind, kinds)
+        for track, one in _labelled(path, timeline, [kind] if kind else kinds, rows):
+            if track.origin is Origin.RECOGNIZER:
+                key = (track.source.name, pinned(track.source))
+                groups.setdefault(key, (track.source, []))[1].append(one)
+    return [groups[key] for key in sorted(groups)]
+
+
+def _labelled(
+    path: Path, timeline: CueTimeline, kinds: Sequence[str], rows: tuple[Row, ...] | None
+) -> list[tuple[CueTrack, Labelled]]:
+    """By the table for the kinds that it speaks of, else by the review beside the timeline."""
+    if rows is not None:
+        told = {row.kind for row in rows}
+        if "" in told and len(kinds) > 1:
+            raise BadInput(
+                f"The labels do not say of which kind they are, and {path.name} has "
+                f"{', '.join(kinds)}; give --kind, or a column 'kind'."
+            )
+        spoken = [each for each in kinds if each in told or "" in told]
+        return [pair for each in spoken for pair in by_rows(timeline, each, rows)]
+    review = review_path(path)
+    if not review.is_file():
+        return []
+    verdicts = read_review(review)
+    return [pair for each in kinds for pair in by_review(timeline, each, verdicts)]
+
+
+def _fit(source: Source, labelled: list[Labelled], method: str | None, videos: int) -> Fitted:
+
+    if method is None:
+        method = "temperature" if any(each.others for each in labelled) else "isotonic"
+    truth = [each.is_right for each in labelled]
+    held_out = cross_validated(method, labelled)
+    return Fitted(
+        recognizer=source.name,
+        checkpoint_sha256=pinned(source),
+        calibration=fit(method, labelled),
+        measured_on=f"{len(labelled)} labelled cues of {videos} video{'s' if videos > 1 else ''}, "
+        "each by a map fitted without its fifth",
+        n=len(labelled),
+        ece_before=expected_calibration_error([each.score for each in labelled], truth),
+        ece=expected_calibration_error(held_out, truth),
+        reliability=reliability(held_out, truth),
+    )
