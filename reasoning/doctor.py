@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import platform
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, distributions, packages_distributions, version
 
 from perception import weights
+from perception.errors import UserError
+from perception.skeleton.openmmlab.stack import SECOND_COMMAND
+from perception.skeleton.openmmlab.stack import check as check_openmmlab
 
 __all__ = ["Finding", "Level", "examine"]
 
@@ -51,9 +55,18 @@ class _Part:
     extra: str = ""
 
 
+_OPENCV = "opencv-python-headless"
+_OPENCVS = (
+    "opencv-python",
+    "opencv-python-headless",
+    "opencv-contrib-python",
+    "opencv-contrib-python-headless",
+)
+"""The distributions that write the package ``cv2``; any of them will do, two of them will not."""
+
 _PARTS = (
     _Part("video", "av", "av"),
-    _Part("video", "opencv-python-headless", "cv2"),
+    _Part("video", _OPENCV, "cv2"),
     _Part("pose", "ai-edge-litert", "ai_edge_litert.interpreter"),
     _Part("action", "onnxruntime", "onnxruntime"),
     _Part("screen text", "rapidocr", "rapidocr"),
@@ -66,12 +79,6 @@ _PARTS = (
 )
 
 _ROOMS = ("perception", "fusion", "reasoning")
-_OPENCVS = (
-    "opencv-python",
-    "opencv-python-headless",
-    "opencv-contrib-python",
-    "opencv-contrib-python-headless",
-)
 
 
 def examine() -> Iterator[Finding]:
@@ -79,6 +86,7 @@ def examine() -> Iterator[Finding]:
     yield _machine()
     for part in _PARTS:
         yield _package(part)
+    yield _openmmlab()
     yield from _collisions(packages_distributions())
     yield from _opencv_owners()
     yield from _checkpoints()
@@ -95,6 +103,8 @@ def _machine() -> Finding:
 
 def _package(part: _Part) -> Finding:
     line = f"pip install 'cuelight[{part.extra}]'" if part.extra else "pip install cuelight"
+    if part.distribution == _OPENCV and (owners := _owners_of_cv2()):
+        part = replace(part, distribution=owners[0])
     try:
         installed = version(part.distribution)
     except PackageNotFoundError:
@@ -125,30 +135,54 @@ def _collisions(owners: Mapping[str, list[str]]) -> Iterator[Finding]:
             )
 
 
+def _owners_of_cv2() -> list[str]:
+    return sorted({(d.metadata["Name"] or "").lower() for d in distributions()} & set(_OPENCVS))
+
+
 def _opencv_owners() -> Iterator[Finding]:
-    names = {(dist.metadata["Name"] or "").lower() for dist in distributions()}
-    owners = sorted(names.intersection(_OPENCVS))
+    owners = _owners_of_cv2()
     if len(owners) > 1:
+        remedy = f"pip uninstall -y {' '.join(owners)} && pip install --no-deps {_OPENCV}"
+        if importlib.util.find_spec("mmcv") is not None:
+            remedy = SECOND_COMMAND
         yield Finding(
             "install",
             Level.PROBLEM,
             f"cv2 has several owners, which overwrite each other: {', '.join(owners)}",
-            f"pip uninstall -y {' '.join(owners)} && pip install --no-deps opencv-python-headless",
+            remedy,
         )
 
 
+def _openmmlab() -> Finding:
+    """Of its packages, without importing them."""
+    job = "the papers' skeleton stack"
+    try:
+        check_openmmlab("The extra openmmlab")
+    except UserError as error:
+        text, _, remedy = str(error).partition(" Install it with: ")
+        return Finding(job, Level.OPTIONAL, text, remedy)
+    parts = ("mmaction2", "mmpose", "mmengine")
+    return Finding(job, Level.OK, ", ".join(f"{part} {version(part)}" for part in parts))
+
+
 def _checkpoints() -> Iterator[Finding]:
+    absent = 0
     for name, checkpoint in weights.checkpoints().items():
         states = {checked.state for checked in weights.verify([name])}
-        size = sum(file.size for file in checkpoint.files)
         remedy = f"cuelight checkpoints fetch {name}"
         if states == {weights.State.OK}:
             yield Finding("weights", Level.OK, f"{name} is here")
         elif weights.State.DAMAGED in states:
             yield Finding("weights", Level.PROBLEM, f"{name} is damaged", remedy)
-        else:
-            text = f"{name} is not here yet ({size / 1e6:.1f} MB), fetched when it is needed"
+        elif checkpoint.default:
+            size = f"{checkpoint.size / 1e6:.1f} MB"
+            text = f"{name} is not here yet ({size}), fetched when it is needed"
             yield Finding("weights", Level.OPTIONAL, text, remedy)
+        else:
+            absent += 1
+    if absent:
+        text = f"{absent} that are not used by default are not here"
+        yield Finding("weights", Level.OPTIONAL, text, "cuelight checkpoints list")
 
 
 def _cache() -> Finding:

@@ -25,6 +25,7 @@ from perception.skeleton.pose import MAX_SIDE_PX, RATE_HZ, PoseEstimator
 from perception.skeleton.posec3d import RUNTIMES, ActionClassifier, PoseC3D
 from perception.skeleton.scene import Clip, clip_of_all
 from perception.skeleton.windows import (
+    each_window,
     segments,
     smoothed,
     window_spans,
@@ -69,6 +70,8 @@ class Options:
         least_travel: windows in which the joints travel less than this share of the body's size
             show no action.
         mirror: also classify the mirror image and average: twice the time for the classifier.
+        merge: neighbouring windows with one label become one cue, and windows that share most of
+            their time are averaged first. False, as in the paper: a cue for each window.
         top: so many labels with their probabilities are kept in a cue's attributes.
         people: ``each`` is classified by himself, or all that are in a window ``together`` as one
             clip, as mmaction2 does: for networks that know actions of two, as NTU's.
@@ -87,6 +90,7 @@ class Options:
     least_confidence: float = 0.5
     least_travel: float = 0.05
     mirror: bool = False
+    merge: bool = True
     top: int = 5
     people: str = "each"
     most_people: int = 2
@@ -236,7 +240,7 @@ class ActionSession:
         spans = [span for span, _ in looks]
         posteriors = self._posteriors(spans, [seen for _, seen in looks])
         cues = []
-        for segment in segments(spans, posteriors):
+        for segment in (segments if options.merge else each_window)(spans, posteriors):
             confidence = min(1.0, float(posteriors[segment.best, segment.label]))
             if segment.label == labels.none or confidence < options.least_confidence:
                 continue
@@ -253,7 +257,7 @@ class ActionSession:
         return cues
 
     def _posteriors(self, spans: Sequence[Span], clips: Sequence[Clip]) -> npt.NDArray[np.float32]:
-        """The labels' smoothed probabilities in each window."""
+        """The labels' probabilities in each window, averaged where windows are merged."""
         options, classifier = self._recognizer.options, self._recognizer.classifier
         labels, picture = classifier.labels, (self._video.height, self._video.width)
         rows = []
@@ -263,7 +267,7 @@ class ActionSession:
             else:
                 rows.append(classifier.classify(clip.keypoints, clip.scores, picture))
         posteriors = np.array(rows, dtype=np.float32).reshape(len(spans), len(labels.names))
-        return smoothed(spans, posteriors)
+        return smoothed(spans, posteriors) if options.merge else posteriors
 
 
 def _numbered(cue: Cue, number: int) -> Cue:

@@ -18,7 +18,15 @@ import numpy.typing as npt
 
 from perception.cue import Span
 
-__all__ = ["Segment", "clip_between", "joint_travel", "segments", "smoothed", "window_spans"]
+__all__ = [
+    "Segment",
+    "clip_between",
+    "each_window",
+    "joint_travel",
+    "segments",
+    "smoothed",
+    "window_spans",
+]
 
 Floats = npt.NDArray[np.float32]
 
@@ -168,6 +176,11 @@ def segments(spans: Sequence[Span], posteriors: Floats) -> list[Segment]:
         best = first + int(np.argmax(posteriors[first : last + 1, label]))
         found.append(Segment(label, Span(start_s, max(start_s, end_s)), best))
     return found
+
+
+def each_window(spans: Sequence[Span], posteriors: Floats) -> list[Segment]:
+    """A segment for each window, with its most probable label; arguments as for ``segments``."""
+    return [Segment(int(np.argmax(row)), spans[i], i) for i, row in enumerate(posteriors)]
 
 
 def _crossing(spans: Sequence[Span], posteriors: Floats, i: int, a: int, b: int) -> float:

@@ -32,9 +32,9 @@ def list_checkpoints(json: output.Json = False, quiet: output.Quiet = False) -> 
     for name, checkpoint in known.items():
         here = "here" if weights.has(name) else "not here"
         when = "" if checkpoint.default else ", not used by default"
-        size = f"{checkpoint.size / _MEGABYTE:.1f} MB"
-        tell(f"{name:{wide}}  {size:>9}  {checkpoint.task}: {here}{when}")
-        tell(f"{'':{wide}}  {'':>9}  {checkpoint.licence}; {checkpoint.origin}")
+        size = f"{checkpoint.size / _MEGABYTE:.1f} MB" if checkpoint.size else "size unknown"
+        tell(f"{name:{wide}}  {size:>12}  {checkpoint.task}: {here}{when}")
+        tell(f"{'':{wide}}  {'':>12}  {checkpoint.licence}; {checkpoint.origin}")
 
 
 def fetch(

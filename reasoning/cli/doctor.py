@@ -9,14 +9,25 @@ from reasoning.cli import _output as output
 _MARKS = {"ok": "[green]ok[/]", "optional": "[yellow]optional[/]", "problem": "[red]problem[/]"}
 
 
-def command(json: output.Json = False, quiet: output.Quiet = False) -> int:
+def command(
+    config: output.Config = None,
+    set: output.Set = None,
+    json: output.Json = False,
+    quiet: output.Quiet = False,
+) -> int:
     """Tell what is installed, what can run here and what to install for the rest.
 
-    Exit code 1 when something of the base does not work.
+    With --config also what of that config can run here: each recognizer, its weights, the model.
+    Exit code 1 when something of the base, or of the config, does not work.
     """
     from reasoning.doctor import Level, examine
 
     findings = list(examine())
+    if config or set:
+        from reasoning.config import load
+        from reasoning.doctor_config import examine_config
+
+        findings += examine_config(load(config, set or ()))
     if json:
         output.emit([asdict(finding) for finding in findings])
     else:

@@ -348,6 +348,13 @@ def test_all_people_of_a_window_are_one_clip() -> None:
     assert track_of(script, options=TOGETHER).notes == ()
 
 
+def test_each_window_is_a_cue_of_its_own_where_they_are_not_merged() -> None:
+    options = Options(window_s=2, stride_s=2, merge=False)
+    cues, _ = recognise(lambda t: [body(60, 10, +5, swing(t))], options=options)
+    assert [ends([cue.span])[0] for cue in cues] == [(0, 2), (2, 4), (4, 6)]
+    assert [cue.id for cue in cues] == ["action-1", "action-2", "action-3"]
+
+
 def test_together_is_at_most_so_many_those_who_are_seen_best() -> None:
     classifier = ScriptedClassifier()
 
