@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -48,35 +48,59 @@ def error(status: int, message: str, code: str | None = None, **headers: str) ->
 
 @dataclass
 class Served:
-    """What came in, in order: the JSON bodies and the headers."""
+    """What came in, in order: the JSON bodies and the headers of chats; path and JSON body of
+    questions about the server."""
 
     url: str
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    asked: list[tuple[str, Any]] = field(default_factory=list)
 
 
 def _drops(body: bytes) -> list[bytes]:
     return [body[at : at + 1] for at in range(len(body))]
 
 
-def serving(*replies: Reply) -> AbstractContextManager[Served]:
-    """Gives ``replies`` one after the other, the last one again and again."""
+def serving(
+    *replies: Reply, about: Mapping[str, Any] | None = None
+) -> AbstractContextManager[Served]:
+    """Gives ``replies`` one after the other, the last one again and again.
+
+    Args:
+        about: by path, the JSON that questions about the server get; others find nothing.
+    """
     waiting = list(replies)
-    return serving_by(lambda _: waiting.pop(0) if len(waiting) > 1 else waiting[0])
+    return serving_by(lambda _: waiting.pop(0) if len(waiting) > 1 else waiting[0], about)
 
 
 @contextmanager
-def serving_by(rule: Callable[[dict[str, Any]], Reply]) -> Iterator[Served]:
+def serving_by(  # noqa: C901
+    rule: Callable[[dict[str, Any]], Reply], about: Mapping[str, Any] | None = None
+) -> Iterator[Served]:
     """Gives the reply that ``rule`` makes of the request's JSON body."""
     stop = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def do_GET(self) -> None:
+            served.asked.append((self.path, None))
+            self._send(self._about())
+
         def do_POST(self) -> None:
-            served.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if not self.path.endswith("/chat/completions"):
+                served.asked.append((self.path, body))
+                return self._send(self._about())
+            served.bodies.append(body)
             served.headers.append({name.lower(): value for name, value in self.headers.items()})
-            reply = rule(served.bodies[-1])
+            return self._send(rule(body))
+
+        def _about(self) -> Reply:
+            told = (about or {}).get(self.path)
+            return error(404, "not found") if told is None else Reply(told)
+
+        def _send(self, reply: Reply) -> None:
             stop.wait(reply.silent_s)
             body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
             try:

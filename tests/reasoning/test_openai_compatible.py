@@ -1,10 +1,15 @@
 import base64
+import hashlib
+import io
 import json
 import logging
 import sys
+import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 
+import av
 import cv2
 import numpy as np
 import pytest
@@ -13,9 +18,12 @@ from perception.errors import BadInput, MissingExtra
 from perception.plugins import take
 from perception.recognizer import Frame
 from reasoning.answer import Answer, Failure, FailureKind
+from reasoning.cli import main
+from reasoning.rate_limit import RateOptions
 from reasoning.retry import RetryOptions, asked_for_s, pause_s
-from reasoning.videollm import Frames, FrameSampling, Request, Text
-from reasoning.videollms.openai_compatible import OpenAICompatible, Options
+from reasoning.videollm import Frames, FrameSampling, Request, Text, TokenCount
+from reasoning.videollms.openai_compatible import FramesAs, OpenAICompatible, Options
+from tests.perception import clips
 from tests.reasoning.chat_server import Reply, error, says, serving
 
 pytest.importorskip("openai")
@@ -76,6 +84,135 @@ def test_frames_go_out_as_square_jpegs_in_the_order_of_the_parts() -> None:
     blue, green, red = picture[256, 256]
     assert red > 240
     assert max(blue, green) < 15
+
+
+def test_frames_go_out_as_one_video_with_their_times_for_servers_that_take_it() -> None:
+    walk = Request((Text("Look."), Frames((Frame(0.5, RED), Frame(2.0, RED))), Text("?")))
+    with serving(says("x")) as served:
+        reply = model_at(
+            served.url,
+            frames_as=FramesAs.VIDEO,
+            frame_px=64,
+            mm_processor_kwargs={"fps": 2, "do_sample_frames": False},
+            extra_body={"top_k": 1},
+        ).answer(walk)
+    (body,) = served.bodies
+    content = body["messages"][0]["content"]
+    assert [part["type"] for part in content] == ["text", "video_url", "text"]
+    head, data = content[1]["video_url"]["url"].split(",")
+    assert head == "data:video/mp4;base64"
+    with av.open(io.BytesIO(base64.b64decode(data))) as file:
+        frames = list(file.decode(video=0))
+    assert [frame.time for frame in frames] == pytest.approx([0.5, 2.0])
+    assert {(frame.width, frame.height) for frame in frames} == {(64, 64)}
+    assert body["mm_processor_kwargs"] == {"fps": 2, "do_sample_frames": False}
+    assert body["top_k"] == 1
+    assert answered(reply).request["mm_processor_kwargs"] == body["mm_processor_kwargs"]
+
+
+def test_frames_between_cues_are_videos_of_their_own() -> None:
+    parts = (Frames((Frame(0.5, RED),)), Text("- walks"), Frames((Frame(1.5, RED),)))
+    with serving(says("x")) as served:
+        model_at(served.url, frames_as=FramesAs.VIDEO).answer(Request(parts))
+    kinds = [part["type"] for part in served.bodies[0]["messages"][0]["content"]]
+    assert kinds == ["video_url", "text", "video_url"]
+
+
+def test_the_draft_is_what_goes_out() -> None:
+    with serving(says("x")) as served:
+        model = model_at(served.url)
+        draft = model.draft(CHOICE)
+        seen = model.draft(FREE)["body"]["messages"][0]["content"]
+        assert served.bodies == []
+        model.answer(CHOICE)
+        model.answer(FREE)
+    assert draft == {"url": f"{served.url}/chat/completions", "body": served.bodies[0]}
+    url = served.bodies[1]["messages"][0]["content"][1]["image_url"]["url"]
+    picture = base64.b64decode(url.split(",")[1])
+    digest = hashlib.sha256(picture).hexdigest()
+    shown = f"(image/jpeg, {len(picture)} bytes, sha256 {digest})"
+    assert seen[1]["image_url"]["url"] == shown
+
+
+VLLM = {"/v1/models": {"data": [{"id": "tiny", "owned_by": "vllm", "max_model_len": 900}]}}
+
+
+def test_vllm_counts_words_and_shares_no_cache_between_requests() -> None:
+    about = {**VLLM, "/tokenize": {"count": 40, "max_model_len": 900, "tokens": [1]}}
+    with serving(says("x"), about=about) as served:
+        model = model_at(served.url)
+        assert model.context_tokens == 900
+        assert model.count_tokens("any words") == 40
+        assert model.count(CHOICE) == TokenCount(40)
+        # The server's counter leaves the pictures out.
+        assert model.count(FREE) == TokenCount(40 + 2 * 255, estimated=True)
+        for _ in range(2):
+            model.answer(CHOICE)
+        model_at(served.url, reuse_cache=True).answer(CHOICE)
+    salts = [body.get("cache_salt") for body in served.bodies]
+    assert salts[2] is None
+    assert salts[0] != salts[1]
+    assert all(salts[:2])
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        {"data": []},
+        {"data": "none"},
+        [],
+        {"data": [{"owned_by": "vllm", "max_model_len": "long"}, 5]},
+        {"data": [{"owned_by": "llamacpp", "meta": 5}]},
+    ],
+)
+def test_a_server_that_tells_nothing_usable_is_counted_for(models: object) -> None:
+    with serving(says("x"), about={"/v1/models": models}) as served:
+        model = model_at(served.url)
+        assert model.context_tokens is None
+        assert model.count(FREE).estimated
+        assert model.count_tokens("nine byte") == 3
+        assert answered(model.answer(FREE)).text == "x"
+
+
+def test_calls_are_held_to_the_rate_by_what_the_server_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Held(Exception):
+        pass
+
+    def hold(seconds: float) -> None:
+        assert 59 < seconds <= 60
+        raise Held
+
+    # The estimate is 548 + 128 tokens; the reply's usage says 15, so that a second call fits.
+    with serving(says("x")) as served:
+        model = model_at(served.url, rate=RateOptions(tokens_per_minute=700))
+        monkeypatch.setattr(model._connected()._limiter, "_sleep", hold)
+        assert model.count(FREE).tokens == 548
+        model.answer(FREE)
+        model.answer(FREE)
+    with serving(says("x", usage=None)) as served:
+        model = model_at(served.url, rate=RateOptions(tokens_per_minute=700))
+        monkeypatch.setattr(model._connected()._limiter, "_sleep", hold)
+        model.answer(FREE)
+        with pytest.raises(Held):
+            model.answer(FREE)
+    assert len(served.bodies) == 1
+
+
+def test_reasoning_models_get_room_for_their_thoughts() -> None:
+    with serving(says("x")) as served:
+        model_at(served.url, reasoning_tokens=4000, send_temperature=False).answer(FREE)
+    assert served.bodies[0]["max_tokens"] == 4128
+    assert "temperature" not in served.bodies[0]
+
+
+def test_a_bad_request_is_not_taken_for_a_server_without_structured_output() -> None:
+    with serving(error(400, "no"), error(400, "no"), says("B")) as served:
+        model = model_at(served.url)
+        failed(model.answer(CHOICE))
+        assert answered(model.answer(CHOICE)).option == 1
+    assert ["response_format" in body for body in served.bodies] == [True, False, True]
 
 
 def test_the_aspect_can_be_kept() -> None:
@@ -185,6 +322,16 @@ def test_a_server_that_asks_for_too_long_a_pause_is_not_tried_again() -> None:
     assert "slow down" in reply.reason
 
 
+def test_a_busy_server_that_names_no_time_is_tried_again_after_a_growing_pause() -> None:
+    pauses = RetryOptions(tries=3, first_pause_s=0.1, longest_pause_s=0.5)
+    with serving(error(429, "slow down"), error(429, "slow down"), says("yes")) as served:
+        started = time.monotonic()
+        assert answered(model_at(served.url, retry=pauses).answer(FREE)).text == "yes"
+        waited_s = time.monotonic() - started
+    assert len(served.bodies) == 3
+    assert waited_s >= 0.1 + 0.2
+
+
 def test_tries_are_bounded() -> None:
     with serving(error(500, "oops")) as served:
         reply = failed(model_at(served.url).answer(FREE))
@@ -257,19 +404,65 @@ def test_a_key_for_another_machine_is_not_shown_to_this_one(
     assert "sk-secret" not in json.dumps(served.headers)
 
 
-def test_the_key_never_shows_in_a_record_an_error_or_a_log(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+SECRET = "sk-very-secret/key"
+
+
+def test_the_key_shows_in_nothing_that_is_told_or_logged(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv("LAB_KEY", "sk-secret")
+    """Whatever the server echoes: in an error, in an answer, in a refusal, where a text is cut."""
+    monkeypatch.setenv("LAB_KEY", SECRET)
     caplog.set_level(logging.DEBUG)
-    with serving(error(400, "odd key sk-secret"), error(401, "bad key sk-secret")) as served:
-        model = model_at(served.url, api_key_variable="LAB_KEY")
-        reply = failed(model.answer(FREE))
-        with pytest.raises(BadInput, match="LAB_KEY") as raised:
-            model.answer(FREE)
-    assert served.headers[0]["authorization"] == "Bearer sk-secret"
-    for shown in (repr(reply), str(raised.value), repr(model.options), caplog.text):
-        assert "sk-secret" not in shown
+    echoes = (
+        error(400, f"odd key {SECRET}"),
+        error(429, f"busy, {SECRET}"),
+        error(400, "x" * 495 + SECRET),
+        says(f"The key is {SECRET}."),
+        says(None, refusal=f"I know {SECRET}."),
+        says("x", model=SECRET, usage={SECRET: 1}),
+        Reply(f"<html>{SECRET}</html>".encode()),
+        Reply({"error": {"message": SECRET}}),
+        error(401, f"bad key {SECRET}"),
+    )
+    shown: list[str] = []
+    for echo in echoes:
+        with serving(echo) as served:
+            once = RetryOptions(tries=1)
+            model = model_at(served.url, api_key_variable="LAB_KEY", retry=once)
+            shown.append(f"{model!r} {model.options!r} {model.draft(FREE)}")
+            try:
+                reply = model.answer(FREE)
+            except BadInput as told:
+                shown.append(str(told))
+            else:
+                shown.append(f"{reply!r} {reply.request}")
+        assert served.headers[0]["authorization"] == f"Bearer {SECRET}"
+        assert SECRET not in json.dumps(served.bodies)
+    printed = capfd.readouterr()
+    everything = "\n".join([*shown, caplog.text, printed.out, printed.err])
+    assert "refused the key (LAB_KEY)" in everything
+    for piece in (SECRET, SECRET.replace("/", "\\/"), SECRET[:12]):
+        assert piece not in everything
+
+
+def test_the_key_is_in_no_file_that_a_command_writes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LAB_KEY", SECRET)
+    monkeypatch.chdir(tmp_path)
+    clips.write_clip(tmp_path / "clip.mp4", clips.moving_square(5))
+    command = ["ask", "clip.mp4", "What?", "--model", "tiny", "--set", "recognizers={}"]
+    command += ["--set", "videollms.openai_compatible.api_key_variable=LAB_KEY"]
+    for echo in (says(f"It is {SECRET}."), error(400, f"no {SECRET}"), error(403, f"no {SECRET}")):
+        with serving(echo) as served, pytest.raises(SystemExit):
+            main([*command, "--base-url", served.url, "--out", f"out{id(echo)}"])
+    printed = capsys.readouterr()
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) >= 5
+    assert SECRET not in printed.out + printed.err
+    assert not any(SECRET.encode() in content for content in written)
 
 
 def test_a_missing_key_is_told_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,7 +514,9 @@ def test_it_wants_frames_as_gpt_4o_in_the_paper() -> None:
     assert model_at("http://localhost:1/v1", frame_rate_hz=0.0).sampling is None
 
 
-@pytest.mark.parametrize("url", ["localhost:8000", "ftp://x/v1", "http://", "http://u:p@h/v1"])
+@pytest.mark.parametrize(
+    "url", ["localhost:8000", "ftp://x/v1", "http://", "http://u:p@h/v1", "http://h/v1?key=1"]
+)
 def test_an_address_that_is_none_is_a_mistake_of_the_user(url: str) -> None:
     with pytest.raises(BadInput, match="base_url"):
         Options(base_url=url)
