@@ -1,0 +1,106 @@
+"""Reading the files of benchmarks as they were published, with faults told by file and line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from perception.errors import BadInput
+
+__all__ = ["VIDEO_SUFFIXES", "field", "index_of", "json_lines", "table", "video_file"]
+
+VIDEO_SUFFIXES = (".mp4", ".webm", ".mkv", ".mov", ".avi")
+"""Tried in this order where a file of videos is named without its suffix, or with another."""
+
+Row = tuple[str, dict[str, Any]]
+"""Where a row stands (``"val.csv, line 12"``), and its fields."""
+
+
+def _opened(path: Path, where_from: str) -> Iterator[str]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            yield from file
+    except FileNotFoundError:
+        raise BadInput(f"There is no file {str(path)!r}. {where_from}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{str(path)!r} cannot be read ({error}). {where_from}") from None
+
+
+def table(path: Path, columns: Sequence[str], where_from: str) -> Iterator[Row]:
+    """Rows of a CSV file that has ``columns``, in any order, and may have more.
+
+    Args:
+        where_from: one sentence on where the file is to be had.
+
+    Raises:
+        BadInput: the file or a column is missing, or a row is too short.
+    """
+    reader = csv.DictReader(_opened(path, where_from))
+    found = [name.strip() for name in reader.fieldnames or ()]
+    if missing := [name for name in columns if name not in found]:
+        raise BadInput(
+            f"{path.name} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}; it has "
+            f"{', '.join(found) or 'none'}."
+        )
+    reader.fieldnames = found
+    for row in reader:
+        where = f"{path.name}, line {reader.line_num}"
+        if short := [name for name in columns if row.get(name) is None]:
+            raise BadInput(f"{where}: there is no value for {', '.join(short)}.")
+        yield where, {name: value for name, value in row.items() if name is not None}
+
+
+def json_lines(path: Path, fields: Sequence[str], where_from: str) -> Iterator[Row]:
+    """Objects of a file of JSON lines that have ``fields``; empty lines are skipped.
+
+    Raises:
+        BadInput: the file is missing, a line is no JSON object or lacks a field.
+    """
+    for number, line in enumerate(_opened(path, where_from), start=1):
+        if not line.strip():
+            continue
+        where = f"{path.name}, line {number}"
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise BadInput(f"{where}: no JSON ({error}).") from None
+        if not isinstance(row, dict):
+            raise BadInput(f"{where}: an object is needed, not {type(row).__name__}.")
+        if missing := [name for name in fields if name not in row]:
+            raise BadInput(f"{where}: there is no {', '.join(missing)}; it has {', '.join(row)}.")
+        yield where, row
+
+
+def field(where: str, row: dict[str, Any], name: str) -> str:
+    """A field that must hold words."""
+    value = row[name]
+    if not isinstance(value, str) or not value.strip():
+        raise BadInput(f"{where}: {name} must be words, not {value!r}.")
+    return value.strip()
+
+
+def index_of(where: str, row: dict[str, Any], name: str, count: int) -> int:
+    """A field that must hold the index of one of ``count`` choices."""
+    value = row[name]
+    try:
+        index = int(value)
+    except (TypeError, ValueError):
+        index = -1
+    if not 0 <= index < count:
+        raise BadInput(f"{where}: {name} must be a number from 0 to {count - 1}, not {value!r}.")
+    return index
+
+
+def video_file(folder: Path, name: str) -> Path | None:
+    """The file of a video, whatever suffix of ``VIDEO_SUFFIXES`` it has; None where it is not."""
+    named = folder / name
+    if named.is_file():
+        return named
+    stem = named.with_suffix("") if named.suffix in VIDEO_SUFFIXES else named
+    for suffix in VIDEO_SUFFIXES:
+        if (path := stem.with_name(stem.name + suffix)).is_file():
+            return path
+    return None
