@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perception.errors import BadInput
+from perception.limits import check_limits
 from perception.recognizer import Frame
 from perception.skeleton.boxes_file import BoxesFile
 from perception.skeleton.pose import PersonPose, PoseStream, visible_box
@@ -27,6 +28,9 @@ MARGIN = 0.07
 the head lies 0.064 of a person's height above the eyes, the soles 0.039 under the ankles, and 0.897
 between the two (Drillis and Contini 1966, in Winter, Biomechanics and Motor Control of Human
 Movement)."""
+
+
+_LIMITS = {"within_s": (0, 60), "max_people": (1, 100)}
 
 
 class Boxes(NamedTuple):
@@ -81,10 +85,7 @@ class BoxOptions:
     max_people: int = 6
 
     def __post_init__(self) -> None:
-        if not self.within_s >= 0:
-            raise BadInput(f"The boxes' within_s must be 0 or more, not {self.within_s}.")
-        if self.max_people < 1:
-            raise BadInput(f"The boxes' max_people must be 1 or more, not {self.max_people}.")
+        check_limits(self, _LIMITS, "The boxes' ")
 
 
 def box_source(options: BoxOptions) -> BoxSource:

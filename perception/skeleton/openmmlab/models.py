@@ -12,7 +12,7 @@ from typing import Any
 from perception.errors import BadInput
 from perception.skeleton.openmmlab.config_file import ConfigFile
 
-__all__ = ["explained", "fill", "in_scope", "on_device", "quiet", "read_config"]
+__all__ = ["explained", "fill", "in_scope", "on_device", "on_threads", "quiet", "read_config"]
 
 COUNTERS = "num_batches_tracked"
 """Weights that only training reads; checkpoints of old torch versions lack them."""
@@ -111,3 +111,16 @@ def on_device(model: Any, device: str, package: str) -> Any:
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise BadInput(f"{package}'s device {device!r} cannot be used: {reason}") from None
+
+
+@contextmanager
+def on_threads(count: int) -> Iterator[None]:
+    """Within the block torch works on so many threads."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

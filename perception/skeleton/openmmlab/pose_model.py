@@ -19,6 +19,7 @@ from perception.skeleton.openmmlab.models import (
     fill,
     in_scope,
     on_device,
+    on_threads,
     quiet,
     read_config,
 )
@@ -40,6 +41,7 @@ class PoseModel:
         meta: of its keypoints, as mmpose has it.
         rows: which of its keypoints are COCO's 17, in COCO's order.
         is_top_down: whether it looks at a box at a time.
+        threads: of torch, on the processor.
     """
 
     model: Any
@@ -47,9 +49,12 @@ class PoseModel:
     meta: Mapping[str, Any]
     rows: Sequence[int]
     is_top_down: bool
+    threads: int
 
     @classmethod
-    def load(cls, config: ConfigFile, checkpoint: Path, device: str, purpose: str) -> PoseModel:
+    def load(
+        cls, config: ConfigFile, checkpoint: Path, device: str, threads: int, purpose: str
+    ) -> PoseModel:
         """Build the config's model and give it the checkpoint's weights.
 
         Raises:
@@ -72,7 +77,8 @@ class PoseModel:
             meta = _meta(document, settings)
         fill(model, loading.state_dict(document), checkpoint, config)
         rows = _coco_rows(model, meta, config)
-        return cls(on_device(model, device, "mmpose"), pipeline, meta, rows, is_top_down)
+        model = on_device(model, device, "mmpose")
+        return cls(model, pipeline, meta, rows, is_top_down, threads)
 
     def in_boxes(
         self, rgb: npt.NDArray[np.uint8], corners: npt.NDArray[np.float32]
@@ -105,7 +111,7 @@ class PoseModel:
         import torch
         from mmengine.dataset import pseudo_collate
 
-        with torch.no_grad(), quiet():
+        with torch.no_grad(), on_threads(self.threads), quiet():
             return self.model.test_step(pseudo_collate(list(samples)))
 
 

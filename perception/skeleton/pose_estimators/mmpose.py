@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from perception.errors import BadInput
+from perception.limits import THREADS, check_limits, usable_threads
 from perception.skeleton.boxes import BoxOptions, box_source
 from perception.skeleton.given_weights import GivenWeights
 from perception.skeleton.networks import Found, NetworkEstimator
@@ -30,6 +30,8 @@ __all__ = ["Options", "build"]
 
 PURPOSE = "The pose estimator mmpose"
 
+_LIMITS = {"persons_at_once": (1, 1024), "least_score": (0, 1), "threads": THREADS}
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -41,6 +43,7 @@ class Options:
         device: as torch names it: ``cpu``, ``cuda``, ``cuda:1``.
         persons_at_once: top-down: so many boxes go through the network together.
         least_score: one-stage: score under which nobody is there, in [0, 1].
+        threads: of torch, on the processor.
         boxes: top-down: where the persons' boxes come from.
     """
 
@@ -49,15 +52,11 @@ class Options:
     device: str = "cpu"
     persons_at_once: int = 16
     least_score: float = 0.3
+    threads: int = 1
     boxes: BoxOptions = field(default_factory=BoxOptions)
 
     def __post_init__(self) -> None:
-        if self.persons_at_once < 1:
-            raise BadInput(
-                f"mmpose's persons_at_once must be 1 or more, not {self.persons_at_once}."
-            )
-        if not 0 <= self.least_score <= 1:
-            raise BadInput(f"mmpose's least_score must lie in [0, 1], not {self.least_score}.")
+        check_limits(self, _LIMITS, "mmpose's ")
 
 
 def build(options: Options) -> NetworkEstimator:
@@ -106,7 +105,10 @@ class MMPose:
     def _model(self) -> PoseModel:
         from perception.skeleton.openmmlab.pose_model import PoseModel
 
-        return PoseModel.load(self._config, self._weights.path(), self._options.device, PURPOSE)
+        threads = usable_threads(self._options.threads)
+        return PoseModel.load(
+            self._config, self._weights.path(), self._options.device, threads, PURPOSE
+        )
 
     def in_boxes(
         self, rgb: npt.NDArray[np.uint8], corners: npt.NDArray[np.float32]

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perception.errors import BadInput, MissingPackage
+from perception.limits import THREADS, check_limits, usable_threads
 from perception.skeleton.boxes import BoxOptions, box_source
 from perception.skeleton.given_weights import GivenWeights
 from perception.skeleton.networks import NOBODY, Found, NetworkEstimator
@@ -38,6 +39,8 @@ COCO_FIRST = (17, 26, 133)
 
 DEVICES = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
+_LIMITS = {"least_score": (0, 1), "overlap": (0, 1), "threads": THREADS}
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -49,6 +52,7 @@ class Options:
         device: ``cpu``, or ``cuda`` or ``cuda:1`` where onnxruntime-gpu is installed.
         least_score: RTMO's score under which nobody is there, in [0, 1].
         overlap: RTMO: of two boxes that share more (intersection over union) one is dropped.
+        threads: of onnxruntime, on the processor.
         boxes: RTMPose: where the persons' boxes come from.
     """
 
@@ -56,12 +60,11 @@ class Options:
     device: str = "cpu"
     least_score: float = 0.3
     overlap: float = 0.45
+    threads: int = 1
     boxes: BoxOptions = field(default_factory=BoxOptions)
 
     def __post_init__(self) -> None:
-        for name in ("least_score", "overlap"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise BadInput(f"rtmlib's {name} must lie in [0, 1], not {getattr(self, name)}.")
+        check_limits(self, _LIMITS, "rtmlib's ")
         if self.device.partition(":")[0] not in DEVICES:
             raise BadInput(f"rtmlib's device must be cpu, cuda or cuda:N, not {self.device!r}.")
 
@@ -120,14 +123,17 @@ class Rtmlib:
     def _model(self) -> _Model:
         from rtmlib import RTMO, RTMPose
 
-        path = self._weights.path()
-        is_top_down, size = _look_at(path)
-        if self._options.device != "cpu":
-            _check_device(self._options.device)
+        path, device = self._weights.path(), self._options.device
+        if device != "cpu":
+            _check_device(device)
+        session = _session(path, usable_threads(self._options.threads))
+        is_top_down, size = _kind(path, session)
         with contextlib.redirect_stdout(io.StringIO()):
             tool = (RTMPose if is_top_down else RTMO)(
-                str(path), size, backend="onnxruntime", device=self._options.device
+                str(path), size, backend="onnxruntime", device=device
             )
+        if device == "cpu":
+            tool.session = session  # rtmlib's own takes every core
         return _Model(tool, is_top_down)
 
     def in_boxes(
@@ -160,20 +166,30 @@ class Rtmlib:
         return poses[kept, :, :2] / ratio, poses[kept, :, 2], detections[kept, 4]
 
 
-def _look_at(path: Path) -> tuple[bool, tuple[int, int]]:
+def _session(path: Path, threads: int) -> Any:
+    """The file on the processor.
+
+    Raises:
+        BadInput: it is no ONNX file.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        reason = str(error).splitlines()[0]
+        raise BadInput(f"{str(path)!r} is no ONNX file that can be run: {reason}") from None
+
+
+def _kind(path: Path, session: Any) -> tuple[bool, tuple[int, int]]:
     """Whether a file is RTMPose (else RTMO), and its input's size as rtmlib wants it: width and
     height of RTMPose, height and width of RTMO.
 
     Raises:
-        BadInput: it is no ONNX file, or neither of the two.
+        BadInput: it is neither of the two.
     """
-    import onnxruntime
-
-    try:
-        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    except Exception as error:
-        reason = str(error).splitlines()[0]
-        raise BadInput(f"{str(path)!r} is no ONNX file that can be run: {reason}") from None
     inputs = [each.shape for each in session.get_inputs()]
     outputs = [each.shape for each in session.get_outputs()]
     ranks = [len(shape) for shape in outputs]

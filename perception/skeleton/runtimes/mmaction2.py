@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +25,7 @@ from perception.skeleton.openmmlab.models import (
     fill,
     in_scope,
     on_device,
+    on_threads,
     quiet,
     read_config,
 )
@@ -214,7 +214,7 @@ class MMAction2:
 
         model = self._model
         device = next(model.parameters()).device
-        with torch.no_grad(), _threads(usable_threads(self._options.threads)), quiet():
+        with torch.no_grad(), on_threads(usable_threads(self._options.threads)), quiet():
             inputs = torch.from_numpy(np.ascontiguousarray(volume))[None, None].to(device)
             features, settings = model.extract_feat(inputs, test_mode=True)
             logits = model.cls_head(features, **settings)
@@ -224,19 +224,6 @@ class MMAction2:
                 f"The checkpoint {self._options.checkpoint!r} gives scores that are no numbers."
             )
         return found
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    """Within the block torch works on so many threads."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _test_pipeline(settings: Any) -> Any:
