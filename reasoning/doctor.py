@@ -72,6 +72,7 @@ _PARTS = (
     _Part("screen text", "rapidocr", "rapidocr"),
     _Part("screen text with EasyOCR", "easyocr", "easyocr", extra="easyocr"),
     _Part("speech", "faster-whisper", "faster_whisper"),
+    _Part("speech with OpenAI's Whisper", "openai-whisper", "whisper", extra="openai-whisper"),
     _Part("reasoning", "xllamacpp", "xllamacpp"),
     _Part("any OpenAI-compatible server", "openai", "openai", extra="openai"),
     _Part("Gemini", "google-genai", "google.genai", extra="gemini"),

@@ -12,9 +12,7 @@ from perception.audio.guards import (
     Doubt,
     Guard,
     GuardRules,
-    disagreement,
     doubt,
-    is_unsure,
     loop,
     misplaced,
     past_end,
@@ -62,7 +60,7 @@ def believe(
         piece: the sound, on the video's clock.
         segments: what the model says, on the piece's own clock.
         look_again: gives what the model says at a second look, on the same clock; called only
-            where an utterance is unsure.
+            where it was caught in a loop, which another look often escapes.
         rules: limits of the guards.
         pause_s: a pause that begins a new utterance.
 
@@ -83,13 +81,8 @@ def believe(
         else:
             placed.append(segment)
     spoken = _spoken(piece, placed, belief, rules)
-    second: list[Word] | None = None
     for utterance in words_to_utterances(spoken, pause_s):
         reason = doubt(utterance, _sound(piece, utterance), rules)
-        if reason is None and is_unsure(utterance, rules):
-            if second is None:
-                second = _words(shifted(look_again(), piece.start_s))
-            reason = disagreement(utterance, second, rules)
         if reason is None:
             belief.kept.append(utterance)
         else:

@@ -122,4 +122,4 @@ def stamps(
             return None
         return first_frame * _FRAME_S + (token - first_stamp) * _STAMP_S
 
-    return read(tokens[0]), read(tokens[-1])
+    return (read(tokens[0]), read(tokens[-1])) if tokens else (None, None)

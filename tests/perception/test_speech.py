@@ -223,7 +223,7 @@ def test_an_unknown_backend_lists_those_that_exist() -> None:
         (GuardRules, "repeats", 1),
         (GuardRules, "lowest_logprob", 0.5),
         (GuardRules, "compression_ratio", 0),
-        (GuardRules, "agreement", 1.5),
+        (GuardRules, "unaligned", 1.5),
     ],
 )
 def test_options_are_checked(kind: Any, name: str, value: float) -> None:

@@ -73,7 +73,7 @@ def guards_of(belief: Belief) -> list[Guard]:
     [
         sentence("come down from there"),
         sentence("Yes.", logprob=-0.73, no_speech=0.55),
-        sentence("well in the noise", logprob=-0.89, no_speech=0.03),
+        sentence("well in the noise", logprob=-0.84, no_speech=0.03),
         sentence("no no no no no"),
         sentence("1917"),
         sentence("Go team! Go team! Go team! Go team!"),
@@ -96,8 +96,8 @@ def test_half_a_minute_of_speech_in_one_breath_is_believed() -> None:
     ("segment", "guard", "why"),
     [
         (sentence("♪ ♪"), Guard.NO_LETTER, "no letter"),
-        (sentence("je bovene kruis", -0.9, 0.23), Guard.NO_SPEECH, "no-speech probability 0.23"),
-        (sentence("who knows", -1.01), Guard.UNSURE, "mean log probability -1.01"),
+        (sentence("je bovene kruis", -0.8, 0.23), Guard.NO_SPEECH, "no-speech probability 0.23"),
+        (sentence("who knows", -0.86), Guard.UNSURE, "mean log probability -0.86"),
         (sentence("the same sentence again " * 12), Guard.COMPRESSION, "compression ratio"),
         (sentence("no no no no no no no no"), Guard.LOOP, "the same words 8 times in a row"),
         (sentence("gif m'as gif m'as gif m'as gif m'as"), Guard.LOOP, "the same words 4 times"),
@@ -123,8 +123,6 @@ def test_every_guard_can_be_turned_off() -> None:
         *(1, -100, -100, 1000, 1000, 30, 30, 0),
         unaligned=1,
         silence=0,
-        second_look_logprob=-100,
-        agreement=0,
     )
     for segment in (
         sentence("je bovene kruis", -5.0, 0.9, (0.0, 55.0)),
@@ -166,19 +164,6 @@ def test_a_word_without_a_place_is_laid_between_its_neighbours_and_flagged() -> 
         (pytest.approx(101.4), pytest.approx(101.8), True),
         (pytest.approx(101.8), pytest.approx(102.2), False),
     ]
-
-
-def test_what_is_unsure_is_heard_twice_and_believed_when_both_agree() -> None:
-    first = sentence("help the woman to her feet", logprob=-0.81)
-    almost = sentence("Elf the woman gets to her feet", logprob=-0.9)
-    other = sentence("je bovene kruis", logprob=-0.9)
-    assert len(judge(first, second=[almost]).kept) == 1
-    [dropped] = judge(first, second=[other]).dropped
-    assert dropped.doubt.guard is Guard.DISAGREEMENT
-    assert "'je bovene kruis'" in dropped.doubt.why
-    assert guards_of(judge(first, second=[])) == [Guard.DISAGREEMENT]
-    sure = sentence("help the woman to her feet", logprob=-0.3)
-    assert len(judge(sure, second=[other]).kept) == 1
 
 
 def test_after_a_loop_the_second_look_counts() -> None:
@@ -277,6 +262,7 @@ def test_the_models_own_times_are_read_from_its_tokens() -> None:
     first_stamp = 50364
     assert stamps([first_stamp + 50, 11, 12, first_stamp + 150], first_stamp, 200) == (3.0, 5.0)
     assert stamps([11, 12], first_stamp, 0) == (None, None)
+    assert stamps([], first_stamp, 0) == (None, None)
 
 
 def test_a_piece_can_have_as_many_tokens_as_its_length_allows() -> None:

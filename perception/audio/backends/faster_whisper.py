@@ -126,7 +126,7 @@ class FasterWhisperTranscriber:
             max_new_tokens=2 * most_tokens(len(samples)) - _PROMPT_TOKENS,
         )
         return Transcript(
-            segments=tuple(self._segment(segment) for segment in segments),
+            segments=tuple(self._segment(segment) for segment in segments if segment.words),
             language=str(info.language),
             language_probability=float(info.language_probability),
         )
@@ -136,7 +136,7 @@ class FasterWhisperTranscriber:
         return Segment(
             words=tuple(
                 Word(float(word.start), float(word.end), str(word.word), float(word.probability))
-                for word in segment.words or ()
+                for word in segment.words
             ),
             avg_logprob=min(0.0, float(segment.avg_logprob)),
             no_speech_prob=float(segment.no_speech_prob),

@@ -131,8 +131,9 @@ class OpenaiWhisperTranscriber:
             fp16=self._options.device != "cpu",
             sample_len=most_tokens(len(samples)),
         )
-        segments = (_segment(segment, first_stamp) for segment in found["segments"])
-        return Transcript(tuple(segments), code, probability)
+        spoken = (segment for segment in found["segments"] if segment["words"])
+        segments = tuple(_segment(segment, first_stamp) for segment in spoken)
+        return Transcript(segments, code, probability)
 
     def _language(
         self, samples: npt.NDArray[np.float32], language: str | None
