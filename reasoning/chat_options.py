@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,7 +16,15 @@ from reasoning.outgoing import is_loopback
 from reasoning.rate_limit import RateOptions
 from reasoning.retry import RetryOptions
 
-__all__ = ["FramesAs", "Options", "at_openai", "key", "root"]
+__all__ = [
+    "FramesAs",
+    "Options",
+    "at_openai",
+    "key",
+    "reply_tokens",
+    "root",
+    "sends_temperature",
+]
 
 _OPENAI = "https://api.openai.com/v1"
 _OPENAI_KEY = "OPENAI_API_KEY"
@@ -33,6 +42,12 @@ _LIMITS = {
     "usd_per_million_reply_tokens": (0, 1e9),
 }
 """What makes sense at any server there is; mistakes in a digit lie beyond."""
+
+
+_REASONING = re.compile(r"o\d|gpt-5")
+"""How the names of OpenAI's reasoning models begin."""
+
+_REASONING_TOKENS = 4096
 
 
 class FramesAs(StrEnum):
@@ -64,9 +79,9 @@ class Options:
             or as OpenAI documents.
         structured: ask for JSON of a schema when there are options. A server that refuses it is
             asked without.
-        send_temperature: False for reasoning models that take none (o3).
+        send_temperature: None = except to OpenAI's reasoning models, which take none (o3).
         reasoning_tokens: room for thoughts on top of the answer's, for models whose limit holds
-            for both (o3).
+            for both; None = 4096 for OpenAI's reasoning models, 0 for others.
         max_tokens_field: what the server calls the limit; empty = ``max_completion_tokens`` at
             OpenAI, ``max_tokens`` elsewhere.
         mm_processor_kwargs: passed through to the model's processor (vLLM, SGLang), e.g.
@@ -94,8 +109,8 @@ class Options:
     tokens_per_frame: int = 255
     context_tokens: int | None = None
     structured: bool = True
-    send_temperature: bool = True
-    reasoning_tokens: int = 0
+    send_temperature: bool | None = None
+    reasoning_tokens: int | None = None
     max_tokens_field: str = ""
     mm_processor_kwargs: Mapping[str, Any] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict)
@@ -125,6 +140,25 @@ class Options:
 def at_openai(options: Options) -> bool:
     """Whether it is OpenAI's own server."""
     return urlsplit(options.base_url).hostname == urlsplit(_OPENAI).hostname
+
+
+def sends_temperature(options: Options) -> bool:
+    """Whether the request names a temperature."""
+    if options.send_temperature is not None:
+        return options.send_temperature
+    return not _reasons(options)
+
+
+def reply_tokens(options: Options, max_new_tokens: int) -> int:
+    """The limit that is sent: of the answer and of the thoughts before it."""
+    thoughts = options.reasoning_tokens
+    if thoughts is None:
+        thoughts = _REASONING_TOKENS if _reasons(options) else 0
+    return max_new_tokens + thoughts
+
+
+def _reasons(options: Options) -> bool:
+    return at_openai(options) and bool(_REASONING.match(options.model))
 
 
 def root(options: Options) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from reasoning.chat_options import FramesAs, Options, at_openai
+from reasoning.chat_options import FramesAs, Options, at_openai, reply_tokens, sends_temperature
 from reasoning.chat_reply import schema
 from reasoning.clip import clip_url
 from reasoning.jpeg import data_url
@@ -43,11 +43,11 @@ def body(
         "messages": [{"role": "user", "content": _content(options, request)}],
         "seed": request.seed,
     }
-    if options.send_temperature:
+    if sends_temperature(options):
         made["temperature"] = request.temperature
     if request.options and structured:
         made["response_format"] = schema(request.options)
-    extra: dict[str, Any] = {limit: request.max_new_tokens + options.reasoning_tokens}
+    extra: dict[str, Any] = {limit: reply_tokens(options, request.max_new_tokens)}
     if options.mm_processor_kwargs:
         extra["mm_processor_kwargs"] = dict(options.mm_processor_kwargs)
     made["extra_body"] = {**extra, **(further or {}), **options.extra_body}

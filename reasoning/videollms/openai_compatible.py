@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from reasoning import chat_request
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.chat_facts import ServerFacts, counted, counted_text, facts, without_cache
-from reasoning.chat_options import FramesAs, Options, at_openai, key, root
+from reasoning.chat_options import FramesAs, Options, at_openai, key, reply_tokens, root
 from reasoning.chat_reply import chosen, said
 from reasoning.chat_server import ChatServer
 from reasoning.egress import Egress
@@ -109,7 +109,7 @@ class OpenAICompatible:
         cost = cost_usd(
             options.model if at_openai(options) else "",
             tokens,
-            request.max_new_tokens + options.reasoning_tokens,
+            reply_tokens(options, request.max_new_tokens),
             options.usd_per_million_prompt_tokens,
             options.usd_per_million_reply_tokens,
         )
@@ -130,8 +130,7 @@ class OpenAICompatible:
             BadInput: the key is missing or refused, or the server has no such model.
         """
         server, count = self._connected(), self.count(request)
-        new_tokens = request.max_new_tokens + self.options.reasoning_tokens
-        expected = count.tokens + new_tokens
+        expected = count.tokens + reply_tokens(self.options, request.max_new_tokens)
         further = {} if self.options.reuse_cache else without_cache(self._facts().owner)
         reply = server.complete(self._body(request, further=further), expected)
         if isinstance(reply, NotAnswered) and self._is_about_structure(reply, request):

@@ -200,7 +200,23 @@ def test_calls_are_held_to_the_rate_by_what_the_server_counts(
     assert len(served.bodies) == 1
 
 
-def test_reasoning_models_get_room_for_their_thoughts() -> None:
+def test_openais_reasoning_models_get_room_for_thoughts_and_no_temperature(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    for name in ("o3", "o4-mini", "gpt-5-mini"):
+        body = model_at("https://api.openai.com/v1", model=name).draft(FREE)["body"]
+        assert body["max_completion_tokens"] == 128 + 4096
+        assert "temperature" not in body
+    body = model_at("https://api.openai.com/v1", model="gpt-4o").draft(FREE)["body"]
+    assert (body["max_completion_tokens"], body["temperature"]) == (128, 0.0)
+    priced = model_at("https://api.openai.com/v1", model="o3").egress(FREE)
+    assert priced is not None
+    # 548 × $2 and (128 + 4096) × $8 for a million.
+    assert priced.cost_usd == pytest.approx(0.034888)
+
+
+def test_room_for_thoughts_can_be_given() -> None:
     with serving(says("x")) as served:
         model_at(served.url, reasoning_tokens=4000, send_temperature=False).answer(FREE)
     assert served.bodies[0]["max_tokens"] == 4128
