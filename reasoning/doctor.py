@@ -76,6 +76,8 @@ _PARTS = (
     _Part("reasoning", "xllamacpp", "xllamacpp"),
     _Part("any OpenAI-compatible server", "openai", "openai", extra="openai"),
     _Part("Gemini", "google-genai", "google.genai", extra="gemini"),
+    _Part("VideoLLMs of Hugging Face", "transformers", "transformers", extra="transformers"),
+    _Part("VideoLLMs of Hugging Face", "torchvision", "torchvision", extra="transformers"),
     _Part("weights from Hugging Face", "huggingface-hub", "huggingface_hub", extra="huggingface"),
 )
 

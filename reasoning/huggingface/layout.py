@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,7 @@ class Prepared:
         positions: [3, 1, n] for a model with three-dimensional rotary positions, else None.
         cut: tokens up to and with the last vision token; what follows is the question's own. 0
             without frames.
+        video: of the frames that the tensors were made of; equal ones have equal tensors.
         opening: words that the layout itself put before the frames, for the record.
     """
 
@@ -48,6 +50,7 @@ class Prepared:
     vision: Mapping[str, Any]
     positions: Any
     cut: int
+    video: str = ""
     opening: str = ""
 
 
@@ -64,6 +67,7 @@ class Layout:
         self.family: Family = family(loaded.family)
         self._tokenizer = loaded.processor.tokenizer
         self._special = _special(loaded.processor)
+        self._last: tuple[tuple[Frame, ...], str] = (), ""
 
     def count_tokens(self, text: str) -> int:
         """Tokens of words."""
@@ -97,7 +101,7 @@ class Layout:
             grid = inputs.get("video_grid_thw")
         positions = self._positions(ids, kinds, grid, inputs)
         cut = int(is_vision[0].nonzero()[-1]) + 1
-        return Prepared(ids, inputs, positions, cut, opening)
+        return Prepared(ids, inputs, positions, cut, self._digest(frames), opening)
 
     def shown(self, prepared: Prepared) -> str:
         """The prompt as text, a run of vision tokens as one and how often it stands there."""
@@ -166,7 +170,7 @@ class Layout:
             return dict(processor(text=[text], return_tensors="pt"))
         while len(frames) < self.family.merged:
             frames = (*frames, frames[-1])
-        with processor.video_processor.of(_digest(frames), self._settings):
+        with processor.video_processor.of(self._digest(frames), self._settings):
             inputs = processor(
                 text=[text],
                 videos=[np.stack([frame.rgb for frame in frames])],
@@ -175,6 +179,18 @@ class Layout:
                 return_tensors="pt",
             )
         return dict(inputs)
+
+    def _digest(self, frames: tuple[Frame, ...]) -> str:
+        """Of times and pixels; the last frames' is kept."""
+        last, known = self._last
+        if len(last) == len(frames) and all(map(operator.is_, last, frames)):
+            return known
+        digest = hashlib.blake2b(digest_size=16)
+        for frame in frames:
+            digest.update(f"{frame.time_s}:{frame.rgb.shape}".encode())
+            digest.update(np.ascontiguousarray(frame.rgb).data)
+        self._last = frames, digest.hexdigest()
+        return self._last[1]
 
     def _is_vision(self, ids: Any) -> Any:
         """Which tokens stand for pixels: bool [1, n]."""
@@ -265,15 +281,6 @@ def _metadata(frames: Sequence[Frame]) -> dict[str, Any]:
         "width": width,
         "height": height,
     }
-
-
-def _digest(frames: Sequence[Frame]) -> str:
-    """Of times and pixels."""
-    digest = hashlib.blake2b(digest_size=16)
-    for frame in frames:
-        digest.update(f"{frame.time_s}:{frame.rgb.shape}".encode())
-        digest.update(np.ascontiguousarray(frame.rgb).data)
-    return digest.hexdigest()
 
 
 def _spelled_out(text: str, special: Sequence[str]) -> str:

@@ -96,6 +96,7 @@ class HuggingFace:
     def __init__(self, options: Options) -> None:
         self.options = options
         self._at_work: tuple[Loaded, Layout, Engine] | None = None
+        self._prepared: tuple[Request, Prepared] | None = None
 
     @property
     def name(self) -> str:
@@ -147,8 +148,10 @@ class HuggingFace:
             MissingExtra, BadInput: as ``loading.load``; words between frames that take none.
             WeightsError: the model cannot be fetched, or does not fit into memory.
         """
-        closing = CHOOSE if request.options else ""
-        return self._loaded()[1].prepare(request.parts, closing)
+        if self._prepared is None or self._prepared[0] is not request:
+            closing = CHOOSE if request.options else ""
+            self._prepared = request, self._loaded()[1].prepare(request.parts, closing)
+        return self._prepared[1]
 
     def egress(self, request: Request) -> None:
         """None: nothing leaves this machine."""
@@ -196,7 +199,7 @@ class HuggingFace:
         """Free the model, unless somebody else in this process holds it too."""
         if self._at_work is not None:
             self._at_work[2].close()
-            self._at_work = None
+            self._at_work = self._prepared = None
 
     def _loaded(self) -> tuple[Loaded, Layout, Engine]:
         if self._at_work is None:
