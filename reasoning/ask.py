@@ -14,7 +14,7 @@ from reasoning import prompt
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.egress import Egress
 from reasoning.outgoing import frame_times, record
-from reasoning.prompt import CuePlacement, Wording
+from reasoning.prompt import CuePlacement, Wording, Words
 from reasoning.videollm import Request, TokenCount, VideoFile, VideoLLM
 
 __all__ = ["AnswerOptions", "Asked", "Confirm", "Step", "ask", "fitted", "request_for", "send"]
@@ -119,7 +119,7 @@ def ask(
     options: AnswerOptions | None = None,
     *,
     video: VideoFile | None = None,
-    wording: Wording | None = None,
+    wording: Wording | Words | None = None,
     confirm: Confirm | None = None,
 ) -> Asked:
     """Ask ``model`` about a video. A prompt that cannot fit is *too long* and calls nothing.
@@ -132,7 +132,7 @@ def ask(
         duration_s: of the video.
         options: limits, and where the cues stand; None = the defaults.
         video: where the frames come from, for a family that is handed the file.
-        wording: None = by what the model gets.
+        wording: None = by what the model gets; or the words of a benchmark.
         confirm: asked before anything leaves this machine. Without it nothing does.
 
     Raises:
@@ -171,7 +171,7 @@ def request_for(
     options: AnswerOptions | None = None,
     *,
     video: VideoFile | None = None,
-    wording: Wording | None = None,
+    wording: Wording | Words | None = None,
 ) -> Request:
     """What ``ask`` would send; nothing is sent. Arguments as there."""
     options = options or AnswerOptions()
@@ -183,7 +183,9 @@ def request_for(
     return Request(
         parts=parts,
         options=question.options,
-        prior_parts=prompt.build(question, wording=Wording.CUES),
+        prior_parts=prompt.build(
+            question, wording=wording if isinstance(wording, Words) else Wording.CUES
+        ),
         max_new_tokens=options.max_new_tokens,
         temperature=options.temperature,
         seed=options.seed,
@@ -202,7 +204,7 @@ def fitted(
     *,
     budget_tokens: int,
     video: VideoFile | None = None,
-    wording: Wording | None = None,
+    wording: Wording | Words | None = None,
 ) -> CuePrompt:
     """The cues that fit beside the frames, the question and the answer in the model's context.
 

@@ -14,8 +14,9 @@ from typing import Any, Protocol
 
 from fusion.question import Question
 from reasoning.answer import Answer, Unscored, Verdict
+from reasoning.prompt import Words
 
-__all__ = ["Benchmark", "Fault", "Item", "Judging", "Wording"]
+__all__ = ["Benchmark", "Fault", "Item", "Judging", "Shown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +44,20 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """A benchmark's words for one item; the frames and the cue block stand between the two.
+class Shown:
+    """What a model is shown beside the words of the prompt.
 
     Args:
-        opening: instruction, facts of the video, whatever comes before what is seen.
-        closing: the question, with its options and how to reply.
+        frame_times_s: presentation times of the frames; empty = it sees no pixels.
+        duration_s: of the video.
+        native: whether the model's family tells it the frames' times itself.
+        cues: whether a cue block is there.
     """
 
-    opening: str
-    closing: str
+    frame_times_s: Sequence[float] = ()
+    duration_s: float = 0.0
+    native: bool = False
+    cues: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +107,8 @@ class Benchmark(Protocol):
     def video(self, item: Item) -> Path | None:
         """The item's video file, None when it needs none."""
 
-    def wording(self, item: Item, frame_times_s: Sequence[float], duration_s: float) -> Wording:
-        """The words of the prompt for a model that is shown frames at these times (none = it sees
-        no pixels)."""
+    def words(self, item: Item, shown: Shown) -> Words:
+        """The words of the prompt."""
 
     def score(self, item: Item, answer: Answer) -> Verdict | Unscored | Judging:
         """The verdict, or what a judge has to be asked."""

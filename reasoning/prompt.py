@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from fusion.question import Question
@@ -21,9 +22,11 @@ __all__ = [
     "CHOOSE",
     "CuePlacement",
     "Wording",
+    "Words",
     "build",
     "clock",
     "letter",
+    "opening",
     "question_words",
     "without_options",
 ]
@@ -38,6 +41,19 @@ class Wording(StrEnum):
     """For models that are handed sampled frames (GPT-4o, LLaVA-Video)."""
     CUES = "cues"
     """For models that see no pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A prompt's own words; the frames and the cue block stand between the two.
+
+    Args:
+        opening: instruction, facts of the video, whatever comes before what is seen.
+        closing: the question, with its options and how to reply.
+    """
+
+    opening: str
+    closing: str
 
 
 class CuePlacement(StrEnum):
@@ -91,7 +107,7 @@ def build(
     cues: CuePrompt | None = None,
     frames: Sequence[Frame] = (),
     duration_s: float = 0.0,
-    wording: Wording | None = None,
+    wording: Wording | Words | None = None,
     placement: CuePlacement = CuePlacement.BEFORE_QUESTION,
 ) -> tuple[Part, ...]:
     """The parts of the prompt, in order.
@@ -101,7 +117,7 @@ def build(
         cues: the cue block; None or an empty one = without cues.
         frames: what the model will see, in order of time.
         duration_s: of the video, for ``Wording.FRAMES``.
-        wording: None = ``FRAMES`` with frames, ``CUES`` without.
+        wording: None = ``FRAMES`` with frames, ``CUES`` without; or the words of a benchmark.
         placement: of the cue block; without frames all placements are one.
 
     Raises:
@@ -109,17 +125,23 @@ def build(
     """
     if wording is None:
         wording = Wording.FRAMES if frames else Wording.CUES
-    instruction = _INSTRUCTIONS[wording]
-    if wording is Wording.FRAMES:
-        instruction = instruction.format(
-            video_time=clock(duration_s),
-            num_frames=len(frames),
-            frame_time=", ".join(clock(frame.time_s) for frame in frames),
-        )
-    return (
-        Text(instruction),
-        *_shown(cues, tuple(frames), placement),
-        Text(question_words(question)),
+    if isinstance(wording, Words):
+        words = wording
+    else:
+        times_s = [frame.time_s for frame in frames]
+        words = Words(opening(wording, times_s, duration_s), question_words(question))
+    shown = _shown(cues, tuple(frames), placement)
+    return (Text(words.opening), *shown, Text(words.closing))
+
+
+def opening(wording: Wording, frame_times_s: Sequence[float] = (), duration_s: float = 0.0) -> str:
+    """The instruction of ``wording``; ``FRAMES`` lists the frames' times and the duration."""
+    if wording is not Wording.FRAMES:
+        return _INSTRUCTIONS[wording]
+    return _INSTRUCTIONS[wording].format(
+        video_time=clock(duration_s),
+        num_frames=len(frame_times_s),
+        frame_time=", ".join(map(clock, frame_times_s)),
     )
 
 

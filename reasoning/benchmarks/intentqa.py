@@ -24,8 +24,8 @@ from fusion.question import Question
 from perception.errors import BadInput
 from reasoning import choices, judging, published
 from reasoning.answer import Answer, Unscored, Verdict
-from reasoning.benchmark import Fault, Item, Judging, Wording
-from reasoning.prompt import question_words
+from reasoning.benchmark import Fault, Item, Judging, Shown
+from reasoning.prompt import Words, question_words
 
 __all__ = ["Benchmark", "Options", "build"]
 
@@ -105,11 +105,11 @@ class Benchmark:
         """The item's video, None where it is missing."""
         return published.video_file(self._folder / "videos", item.video)
 
-    def wording(self, item: Item, frame_times_s: Sequence[float], duration_s: float) -> Wording:
+    def words(self, item: Item, shown: Shown) -> Words:
         """A plain instruction of ours: the paper asks different models in different ways."""
-        del frame_times_s, duration_s
+        del shown
         opening = "Answer the question about what people in a video do, and why."
-        return Wording(opening, question_words(item.question))
+        return Words(opening, question_words(item.question))
 
     def score(self, item: Item, answer: Answer) -> Verdict | Unscored | Judging:
         """Right or wrong choice; openly asked, what MimeQA's judge is asked."""

@@ -26,8 +26,8 @@ from perception.cue import Span
 from perception.errors import BadInput
 from reasoning import choices, judging, published
 from reasoning.answer import Answer, Unscored, Verdict
-from reasoning.benchmark import Fault, Item, Judging, Wording
-from reasoning.prompt import question_words
+from reasoning.benchmark import Fault, Item, Judging, Shown
+from reasoning.prompt import Words, question_words
 
 __all__ = ["Benchmark", "Options", "build"]
 
@@ -115,11 +115,11 @@ class Benchmark:
         """The item's video, None where it is missing."""
         return published.video_file(self._folder / "video", item.video)
 
-    def wording(self, item: Item, frame_times_s: Sequence[float], duration_s: float) -> Wording:
+    def words(self, item: Item, shown: Shown) -> Words:
         """A plain instruction of ours: the challenge trains classifiers and has no prompt."""
-        del frame_times_s, duration_s
+        del shown
         opening = "Answer the question about the people in a video."
-        return Wording(opening, question_words(item.question))
+        return Words(opening, question_words(item.question))
 
     def score(self, item: Item, answer: Answer) -> Verdict | Unscored | Judging:
         """Right or wrong choice; openly asked, what MimeQA's judge is asked."""

@@ -1,0 +1,157 @@
+"""Anybody's own questions: one CSV file beside the videos.
+
+Columns: ``video`` and ``question``; ``reference`` (the right answer in words) for open questions,
+or ``option_a``, ``option_b``, … and ``answer`` (a letter) for choices; ``category``, ``start`` and
+``end`` (seconds, of the part that is asked about) may be there or empty. One item::
+
+    video,question,reference,option_a,option_b,answer,category,start,end
+    clip.mp4,What does he hold?,a rope,,,,Grounding the Imagined,12.3,20
+
+Choices are right or wrong; open questions are judged as MimeQA's (Appendix C.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fusion.question import Question, QuestionType
+from perception.cue import Span
+from perception.errors import BadInput
+from reasoning import choices, judging, published
+from reasoning.answer import Answer, Unscored, Verdict
+from reasoning.benchmark import Fault, Item, Judging, Shown
+from reasoning.prompt import Wording, Words, letter, opening, question_words
+
+__all__ = ["Benchmark", "Options", "build"]
+
+SOURCE = "It is a CSV file of your own with the columns video, question and reference or options."
+_LETTERS = tuple(letter(index) for index in range(26))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Where the questions lie."""
+
+    table: str = "questions.csv"
+    videos: str = ""
+    """Folder of the videos; empty = where the table lies."""
+    shuffle_seed: int | None = None
+    """Lays out choices in another order; None = as in the table."""
+
+
+def build(options: Options) -> Benchmark:
+    """The questions of a table."""
+    return Benchmark(options)
+
+
+class Benchmark:
+    """See the module's description."""
+
+    name = "csv_questions"
+
+    def __init__(self, options: Options) -> None:
+        self._options, self._table = options, Path(options.table).expanduser()
+        videos = Path(options.videos).expanduser() if options.videos else self._table.parent
+        self._videos = videos
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """In the order of the table."""
+        return tuple(dict.fromkeys(item.category for item in self._items))
+
+    @cached_property
+    def _items(self) -> tuple[Item, ...]:
+        rows = published.table(self._table, ("video", "question"), SOURCE)
+        items = tuple(self._item(number, *row) for number, row in enumerate(rows, start=1))
+        if not items:
+            raise BadInput(f"{str(self._table)!r} holds no question.")
+        return items
+
+    def _item(self, number: int, where: str, row: dict[str, str]) -> Item:
+        category = (row.get("category") or "").strip()
+        known = {kind.casefold(): kind for kind in QuestionType}
+        options = _options(row)
+        reference = (row.get("reference") or "").strip()
+        right: tuple[int, ...] = ()
+        if options:
+            answer = (row.get("answer") or "").strip().upper()
+            if answer not in options:
+                raise BadInput(
+                    f"{where}: answer must be one of {', '.join(options)}, not {answer!r}."
+                )
+            right = (list(options).index(answer),)
+            reference = reference or options[answer]
+        elif not reference:
+            raise BadInput(f"{where}: an open question needs a reference, a choice its options.")
+        try:
+            question = Question(
+                published.field(where, row, "question"),
+                tuple(options.values()),
+                _span(where, row),
+                known.get(category.casefold()),
+                f"{self._table.stem}/{(row.get('id') or '').strip() or number}",
+            )
+        except BadInput as error:
+            raise BadInput(f"{where}: {error}" if where not in str(error) else str(error)) from None
+        item = Item(question, published.field(where, row, "video"), reference, right, category)
+        seed = self._options.shuffle_seed
+        return item if seed is None or not options else choices.shuffled(item, seed)
+
+    def items(self) -> Sequence[Item]:
+        """All questions in the table's order."""
+        return self._items
+
+    def check(self) -> Sequence[Fault]:
+        """Videos that are missing; a missing or broken table raises ``BadInput``."""
+        names = dict.fromkeys(item.video for item in self._items)
+        return [
+            Fault(str(self._videos / name), "The table names it.")
+            for name in names
+            if published.video_file(self._videos, name) is None
+        ]
+
+    def video(self, item: Item) -> Path | None:
+        """The item's video, None where it is missing."""
+        return published.video_file(self._videos, item.video)
+
+    def words(self, item: Item, shown: Shown) -> Words:
+        """The prompts of ``cuelight ask``."""
+        wording = Wording.VIDEO if shown.native else Wording.FRAMES
+        wording = wording if shown.frame_times_s else Wording.CUES
+        instruction = opening(wording, shown.frame_times_s, shown.duration_s)
+        if wording is Wording.CUES and not shown.cues:
+            instruction = "Answer the question in one sentence."
+        return Words(instruction, question_words(item.question))
+
+    def score(self, item: Item, answer: Answer) -> Verdict | Unscored | Judging:
+        """Right or wrong choice; for an open question, what the judge is asked."""
+        if item.question.options:
+            return choices.score_choice(item, answer, self.name)
+        return judging.judging(item, answer)
+
+    def judged(self, item: Item, reply: str, judge: str) -> Verdict | Unscored:
+        """The verdict of MimeQA's judge."""
+        del item
+        return judging.read_verdict(reply, judge)
+
+
+def _options(row: dict[str, str]) -> dict[str, str]:
+    """By letter, as far as they are filled in."""
+    found = {name: (row.get(f"option_{name.lower()}") or "").strip() for name in _LETTERS}
+    return {name: text for name, text in found.items() if text}
+
+
+def _span(where: str, row: dict[str, str]) -> Span | None:
+    start, end = ((row.get(name) or "").strip() for name in ("start", "end"))
+    if not start and not end:
+        return None
+    try:
+        return Span(float(start), float(end))
+    except (ValueError, BadInput):
+        raise BadInput(
+            f"{where}: start and end must be seconds in order, or both empty, not {start!r} and "
+            f"{end!r}."
+        ) from None
