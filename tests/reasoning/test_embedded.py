@@ -168,6 +168,24 @@ def test_the_same_request_has_the_same_answer_in_any_order(model: Embedded) -> N
 
 
 @pytest.mark.weights
+def test_the_same_request_has_the_same_log_probabilities_after_a_restart(model: Embedded) -> None:
+    code = (
+        "from tests.reasoning.test_embedded import *\n"
+        "model = Embedded(Options(context_tokens=512))\n"
+        "for asked in (JUMPER, SIGN): print(repr(model.answer(asked).option_scores))\n"
+    )
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-c", code]
+    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
+    warm = []
+    for asked in (SIGN, JUMPER):
+        reply = model.answer(asked)
+        assert isinstance(reply, Answer)
+        warm.append(repr(reply.option_scores))
+    assert ran.stdout.splitlines() == warm[::-1], ran.stderr
+
+
+@pytest.mark.weights
 def test_without_cues_nothing_is_made_of_their_absence(model: Embedded) -> None:
     reply = model.answer(request("What does she do?", "walks", "jumps", cues=""))
     assert isinstance(reply, Answer)

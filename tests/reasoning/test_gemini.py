@@ -18,6 +18,7 @@ from perception.errors import BadInput, MissingExtra, UnknownName
 from perception.plugins import take
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.ask import AnswerOptions, request_for
+from reasoning.cli import main
 from reasoning.prompt import CuePlacement
 from reasoning.rate_limit import RateOptions
 from reasoning.retry import RetryOptions
@@ -527,6 +528,37 @@ def test_the_draft_is_what_goes_out(asked: Request) -> None:
     assert (
         draft["config"]["max_output_tokens"] == api.asked[0]["generationConfig"]["maxOutputTokens"]
     )
+
+
+def test_the_command_asks_gemini_and_leaves_no_file_there(
+    clip: Path,
+    tmp_path: Path,
+    secret: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with serving(says("A square."), states=("PROCESSING",)) as api:
+        settings = {"base_url": api.url, "inline_bytes": 100, "poll_s": 0.01}
+        chosen = [f"videollms.gemini.{name}={value}" for name, value in settings.items()]
+        command = ["ask", str(clip), "What is it?", "--model", "gemini", "--from", "1", "--json"]
+        for each in ("recognizers={}", "answer.sound=true", *chosen):
+            command += ["--set", each]
+        with pytest.raises(SystemExit) as ended:
+            main([*command, "--quiet"])
+        assert api.files == {}
+    printed = capsys.readouterr()
+    assert (ended.value.code, printed.err) == (0, "")
+    document = json.loads(printed.out)
+    assert document["answer"]["text"] == "A square."
+    assert document["answer"]["sees_video"] is True
+    ((_, content),) = api.received
+    assert content == clip.read_bytes()
+    shown = parts_of(api.asked[0])[0]["videoMetadata"]
+    assert shown["startOffset"] == "1.000s"
+    assert float(shown["endOffset"].rstrip("s")) == pytest.approx(3.0, abs=0.2)
+    written = [path.read_bytes() for path in tmp_path.iterdir()]
+    assert not any(secret.encode() in content for content in [*written, printed.out.encode()])
 
 
 def test_no_key_is_told_with_the_variables_names(monkeypatch: pytest.MonkeyPatch) -> None:
