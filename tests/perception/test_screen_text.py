@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
@@ -13,11 +14,13 @@ import pytest
 from perception.cue import CueTrack, Status, VideoInfo
 from perception.errors import BadInput, UnknownName
 from perception.recognizer import Frame, Recognition
-from perception.recognizers.screen_text import Options, build
+from perception.recognizers import screen_text
+from perception.recognizers.screen_text import Options, ScreenTextRecognizer, build
 from perception.text.languages import is_in_script
 from perception.text.reading import TextRules, is_text
 from perception.text.spans import is_similar
 from perception.traces import read_text_boxes
+from tests.perception import clips
 
 WIDTH, HEIGHT = 640, 360
 RECOGNIZER = build(Options(look_rate_hz=5))
@@ -58,6 +61,39 @@ def watch(
     for time_s, next_s in itertools.pairwise([*times, end_s]):
         session.feed([Frame(time_s, picture_at(time_s), scale, next_s - time_s)])
     return session.finish()
+
+
+@dataclass
+class Script:
+    """A backend that reads from the number of each picture what the test wrote down for it."""
+
+    lines: dict[int, tuple[str, float]]
+    loads: int = 0
+    reads = "a script"
+    version = "script 1"
+    checkpoints: tuple[str, ...] = ()
+    checkpoint_sha256 = ""
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    def load(self) -> Script:
+        self.loads += 1
+        return self
+
+    def find(self, rgb: np.ndarray) -> list[np.ndarray]:
+        box = np.array([[10, 10], [110, 10], [110, 40], [10, 40]], np.float32)
+        return [box] if clips.number_in(rgb) in self.lines else []
+
+    def read(self, rgb: np.ndarray, corners: np.ndarray) -> tuple[str, float]:
+        return self.lines[clips.number_in(rgb)]
+
+
+def scripted(script: Script, count: int) -> CueTrack:
+    """One picture a second, each another number."""
+    recognizer = ScreenTextRecognizer(Options(look_rate_hz=1), script)
+    session = recognizer.start(VideoInfo("clip", "0" * 64, 0.0, count, 160, 96, 1.0, True, False))
+    for number in range(count):
+        session.feed([Frame(float(number), clips.numbered(number, 160, 96), 1.0, 1.0)])
+    return session.finish().track
 
 
 def bare(text: str) -> str:
@@ -136,6 +172,30 @@ def test_one_flickering_letter_does_not_end_a_span_and_the_majority_is_its_text(
     track = watch(picture, every(0.2, 5.0), 5.0).track
     assert told(track) == [("restaurant", 0.0, 5.0)]
     assert track.cues[0].attributes["readings"] == 6
+
+
+def test_the_text_is_the_majoritys_and_its_confidence_the_mean_of_those_who_agree() -> None:
+    """Case, spaces and punctuation do not matter; the commonest spelling is shown."""
+    readings = [("Open Door", 0.7), ("OPEN DOOR!", 0.9), ("Open Door", 0.8), ("Open Doar", 0.99)]
+    [cue] = scripted(Script(dict(enumerate(readings))), 4).cues
+    assert cue.text == "Open Door"
+    assert cue.confidence == pytest.approx((0.7 + 0.9 + 0.8) / 3, abs=1e-4)
+    assert (cue.span.start_s, cue.span.end_s) == (0, 4)
+    assert cue.attributes["readings"] == 4
+
+
+def test_between_equal_majorities_the_one_nearest_to_all_is_taken() -> None:
+    readings = [("Restaurant", 0.8), ("Restauramt", 0.99), ("Restaurants", 0.7)]
+    [cue] = scripted(Script(dict(enumerate(readings))), 3).cues
+    assert (cue.text, cue.confidence) == ("Restaurant", 0.8)
+
+
+def test_what_leaks_is_loaded_anew_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screen_text, "RECYCLE_AFTER", 4)
+    script = Script(dict.fromkeys(range(10), ("Open Door", 0.9)))
+    track = scripted(script, 10)
+    assert script.loads == 1 + 10 // 4
+    assert told(track) == [("opendoor", 0.0, 10.0)]
 
 
 def test_another_number_is_another_text() -> None:

@@ -104,8 +104,10 @@ class EasyOcr:
 
     @property
     def checkpoints(self) -> tuple[str, ...]:
-        """The manifest's weights, unless the user has a folder."""
-        return () if self.options.folder else (CHECKPOINT,)
+        """The manifest's weights, unless the user has a folder; none without the package, which
+        alone could use them."""
+        is_installed = importlib.util.find_spec(PACKAGE) is not None
+        return (CHECKPOINT,) if is_installed and not self.options.folder else ()
 
     @property
     def checkpoint_sha256(self) -> str:
