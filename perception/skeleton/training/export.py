@@ -65,7 +65,7 @@ def write_onnx(net: PoseC3D, path: Path) -> float:
     return error
 
 
-def difference(net: PoseC3D, onnx: bytes, count: int = 8) -> float:
+def difference(net: PoseC3D, onnx: bytes, count: int = 4) -> float:
     """Largest difference of a logit between torch and onnxruntime on `count` random volumes."""
     import onnxruntime
 

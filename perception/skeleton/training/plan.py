@@ -26,6 +26,9 @@ LABELS_FILE = "labels.csv"
 
 LEAST_WINDOW_S = 0.3
 
+FEW_GROUPS = 5
+"""A bootstrap over fewer groups tells too little of what other people would do."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -236,6 +239,10 @@ def _notices(plan: Plan) -> Iterator[str]:
         yield "There is no test part: all spans hang together through videos and subjects."
     elif absent := [n for n, c in counts.items() if n != NOTHING and not c["test"]]:
         yield f"Not in the test part, so not measured: {', '.join(absent)}."
+    groups = plan.split.count("test")
+    if 0 < groups < FEW_GROUPS:
+        who = "group of subjects and videos" if groups == 1 else "groups of subjects and videos"
+        yield f"Only {groups} {who} test: the interval of the accuracy is too narrow."
     if not plan.part("calibration"):
         yield "There is no calibration part: confidence stays as the network gives it."
     if plan.none and not counts[plan.none]["train"]:

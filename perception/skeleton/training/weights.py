@@ -101,6 +101,8 @@ def _from_onnx(path: Path) -> Start:
     try:
         graph = onnx.load(path).graph
         arrays = {i.name: numpy_helper.to_array(i).copy() for i in graph.initializer}
+        same = [node for node in graph.node if node.op_type == "Identity"]
+        arrays |= {node.output[0]: arrays[node.input[0]] for node in same}
         folded = {
             _module(node.name): tuple(arrays[name] for name in node.input[1:3])
             for node in graph.node
