@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from perception.skeleton.heatmaps import (
     HeatmapShape,
     clip_volume,
     compact,
+    limb_target,
     mirrored,
     pose_target,
     sample_frames,
@@ -75,6 +77,51 @@ def test_a_joint_is_a_gaussian_of_its_score_cut_off_at_three_sigma() -> None:
     assert np.flatnonzero(volume[9, 0].any(axis=0)).tolist() == [2, 3, 4, 5]
     assert np.flatnonzero(volume[9, 0].any(axis=1)).tolist() == [4, 5, 6, 7, 8]
     assert not volume[np.arange(17) != 9].any()
+
+
+def test_a_limb_is_drawn_by_the_distance_from_its_line() -> None:
+    points = np.zeros((1, 17, 2), np.float32)
+    scores = np.zeros((1, 17), np.float32)
+    points[0, 5], points[0, 7], scores[0, [5, 7]] = (3, 5), (8, 5), (0.9, 0.5)
+    volume = limb_target(points, scores, 12, [(5, 7), (7, 9)], sigma=0.6)
+    assert volume.shape == (2, 1, 12, 12)
+
+    def bell(distance: float) -> float:
+        return 0.5 * math.exp(-(distance**2) / (2 * 0.6**2))
+
+    # as high as the less sure end along the line, falling off beside it and beyond its ends
+    for x, y, distance in ((3, 5, 0), (6, 5, 0), (8, 5, 0), (5, 6, 1), (9, 5, 1), (9, 6, 2**0.5)):
+        assert volume[0, 0, y, x] == pytest.approx(bell(distance), rel=1e-5)
+    # columns from trunc(3 - 1.8) = 1 up to but not trunc(8 + 1.8) + 1 = 10; rows 3 up to not 7
+    assert np.flatnonzero(volume[0, 0].any(axis=0)).tolist() == list(range(1, 10))
+    assert np.flatnonzero(volume[0, 0].any(axis=1)).tolist() == [3, 4, 5, 6]
+    assert not volume[1].any()
+
+
+def test_a_limb_of_less_than_a_pixel_is_its_first_joint() -> None:
+    points = np.zeros((1, 17, 2), np.float32)
+    scores = np.zeros((1, 17), np.float32)
+    points[0, 5], points[0, 7], scores[0, [5, 7]] = (5, 5), (5.5, 5.5), (0.9, 0.5)
+    volume = limb_target(points, scores, 12, [(5, 7)])
+    assert np.array_equal(volume[0], pose_target(points, scores, 12)[5])
+    scores[0, 7] = 0
+    assert not limb_target(points, scores, 12, [(5, 7)]).any()
+
+
+@pytest.mark.parametrize("limb", [False, True])
+def test_of_several_people_the_highest_counts(limb: bool) -> None:
+    rng = np.random.default_rng(4)
+    points = rng.uniform(0, 20, (3, 4, 17, 2)).astype(np.float32)
+    scores = rng.uniform(0, 1, (3, 4, 17)).astype(np.float32)
+
+    def draw(keypoints: Any, seen: Any) -> Any:
+        if limb:
+            return limb_target(keypoints, seen, (16, 20), [(5, 7), (7, 9)])
+        return pose_target(keypoints, seen, (16, 20))
+
+    alone = [draw(*one) for one in zip(points, scores, strict=True)]
+    assert draw(points, scores).shape[1:] == (4, 16, 20)
+    assert np.array_equal(draw(points, scores), np.maximum.reduce(alone))
 
 
 def test_a_joint_outside_of_the_crop_is_not_drawn() -> None:
