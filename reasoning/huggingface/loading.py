@@ -213,16 +213,16 @@ def _explained(checkpoint: Checkpoint, error: Exception) -> CuelightError:
         )
     if "trust_remote_code" in words:
         return _own_code(checkpoint)
-    causes = _names(error)
-    if causes & {"RepositoryNotFoundError", "HFValidationError", "RevisionNotFoundError"}:
-        return BadInput(
-            f"There is no folder {model!r} here and no model repository {model!r} at revision "
-            f"{checkpoint.revision!r} on Hugging Face, or it needs a token (hf auth login)."
-        )
+    causes = _names(error)  # a GatedRepoError is a RepositoryNotFoundError too
     if "GatedRepoError" in causes:
         return BadInput(
             f"{model!r} is given out only to those who accept its licence on "
             f"https://huggingface.co/{model}; accept it, then: hf auth login"
+        )
+    if causes & {"RepositoryNotFoundError", "HFValidationError", "RevisionNotFoundError"}:
+        return BadInput(
+            f"There is no folder {model!r} here and no model repository {model!r} at revision "
+            f"{checkpoint.revision!r} on Hugging Face, or it needs a token (hf auth login)."
         )
     if causes & _NETWORK or "connect" in words.lower():
         return WeightsError(

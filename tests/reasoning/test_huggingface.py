@@ -1,9 +1,12 @@
 """One model of each family at work: likelihoods, words, shared prefixes, limits and errors."""
 
 import json
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -342,6 +345,104 @@ def test_a_model_that_brings_its_own_code_is_not_loaded_unasked(tmp_path: Path) 
 
 def test_a_repository_that_cannot_be_is_named() -> None:
     assert "no model repository 'no/such/thing'" in loading(Options("no/such/thing"))
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """A hub on this machine that refuses everything in the way that its entries say."""
+    transformers()
+    import huggingface_hub.constants as constants
+
+    says: dict[str, Any] = {}
+
+    class Refusing(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(says["status"])
+            self.send_header("X-Error-Code", says["code"])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_HEAD = do_GET  # noqa: N815
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        template = url + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "ENDPOINT", url)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        yield says
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "sentence"),
+    [
+        (404, "RepoNotFound", "no model repository 'some/model' at revision 'abc'"),
+        (401, "RepoNotFound", "no model repository 'some/model'.*or it needs a token"),
+        (404, "RevisionNotFound", "at revision 'abc'"),
+        (403, "GatedRepo", "accept its licence on https://huggingface.co/some/model"),
+        (404, "EntryNotFound", "cannot load 'some/model'"),
+    ],
+)
+def test_what_the_hub_refuses_is_one_sentence(
+    status: int, code: str, sentence: str, hub: dict[str, Any]
+) -> None:
+    hub.update(status=status, code=code)
+    assert re.search(sentence, loading(Options("some/model", revision="abc")))
+
+
+OWN_CODE = """
+from transformers import Qwen3VLConfig, Qwen3VLForConditionalGeneration
+
+class OwnConfig(Qwen3VLConfig):
+    model_type = "own"
+
+class OwnModel(Qwen3VLForConditionalGeneration):
+    config_class = OwnConfig
+"""
+
+
+@pytest.fixture
+def own_code(tmp_path: Path) -> str:
+    """A model whose repository brings the Python code that runs it."""
+    path = tiny.save("qwen3_vl", tmp_path / "own_repository")
+    (path / "own.py").write_text(OWN_CODE)
+    config = json.loads((path / "config.json").read_text())
+    classes = {"AutoConfig": "own.OwnConfig", "AutoModelForImageTextToText": "own.OwnModel"}
+    config.update(model_type="own", architectures=["OwnModel"], auto_map=classes)
+    (path / "config.json").write_text(json.dumps(config))
+    return str(path)
+
+
+def test_code_of_a_repository_runs_when_it_is_trusted(own_code: str) -> None:
+    assert "--trust-remote-code" in loading(Options(own_code))
+    reply = build(Options(own_code, trust_remote_code=True)).answer(QUESTIONS["bare"])
+    assert isinstance(reply, Answer)
+    assert reply.request["family"] == "own"
+
+
+def test_a_family_that_is_not_known_gets_the_times_in_words_and_no_words_between_frames(
+    own_code: str,
+) -> None:
+    model = build(Options(own_code, trust_remote_code=True))
+    assert not model.native_video
+    first, second = Frames(VIDEO.frames[:2]), Frames(VIDEO.frames[2:])
+    with pytest.raises(BadInput, match="cue_placement"):
+        model.answer(asked("Look.", first, "- a rope", second, "What?"))
+
+
+def test_a_quantized_model_needs_its_package(
+    folder: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transformers()
+    monkeypatch.setitem(sys.modules, "bitsandbytes", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'cuelight\[quantized\]'"):
+        build(Options(folder("internvl"), quantize_bits=4)).answer(QUESTIONS["bare"])
 
 
 def test_a_folder_that_holds_no_model_is_named(tmp_path: Path) -> None:
