@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint
 from types import ModuleType
@@ -9,14 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fusion import reading
 from fusion.budget import estimate_tokens
 from fusion.fuse import POLICIES, FusionOptions, Tools, fuse
-from fusion.policy import Policy
-from fusion.question import Question
+from fusion.policy import Policy, ScoreMap
+from fusion.question import Question, QuestionType
+from fusion.quoting import plain
 from fusion.render import RenderOptions
 from fusion.selection import Selection
 from perception import plugins
-from perception.cue import CueTimeline, Span
+from perception.cue import CueTimeline, CueTrack, Span
 from perception.errors import CuelightError, UnknownName
 from tests.fusion.timelines import ROOF, any_timeline
 
@@ -105,12 +108,15 @@ def test_a_policy_that_loses_a_cue_is_found_out(monkeypatch: pytest.MonkeyPatch)
         fuse(ROOF, WHAT, FusionOptions(policies=("lose",)))
 
 
+POLICY_NAMES = plugins.names(POLICIES)
 OPTIONS = st.builds(
     FusionOptions,
-    policies=st.sampled_from([(), ("every_cue",)]),
+    policies=st.lists(st.sampled_from(POLICY_NAMES), max_size=4).map(tuple),
     thresholds=st.dictionaries(st.sampled_from(["action", "speech"]), st.floats(0, 1)),
     default_threshold=st.floats(0, 1),
+    margin_s=st.sampled_from([0.0, 5.0]),
     budget_tokens=st.integers(0, 300),
+    one_per_kind=st.booleans(),
     render=st.builds(
         RenderOptions,
         notice=st.sampled_from(["short", "none", "unreliable"]),
@@ -122,25 +128,66 @@ OPTIONS = st.builds(
 )
 QUESTIONS = st.builds(
     Question,
-    st.just("What?"),
+    st.sampled_from(["What?", "Who waves at 0:30?", "שלום"]),
     span=st.none() | st.tuples(st.floats(0, 60), st.floats(60, 120)).map(lambda ends: Span(*ends)),
+    type=st.none() | st.sampled_from(QuestionType),
 )
+
+
+def shares_letters(question: str, texts: Sequence[str]) -> list[float]:
+    return [float(len(set(question) & set(text))) for text in texts]
+
+
+def halved(track: CueTrack) -> ScoreMap | None:
+    """Speech is twice too sure; of the rest nobody knows."""
+    return (lambda score, others: score / 2) if track.kind == "speech" else None
+
+
+TOOLS = Tools(similarity=shares_letters, calibration=halved)
 
 
 @given(any_timeline(), QUESTIONS, OPTIONS, st.randoms())
 def test_what_always_holds(
     cues: CueTimeline, question: Question, options: FusionOptions, random: object
 ) -> None:
-    prompt = fuse(cues, question, options)
-    kept = [id for item in prompt.selection.kept for id in (item.cue.id, *item.merged_ids)]
+    prompt = fuse(cues, question, options, TOOLS)
+    kept = [id for item in prompt.selection.kept for id in item.ids]
     dropped = [item.cue.id for item in prompt.selection.dropped]
     assert sorted(kept + dropped) == sorted(cue.id for _, cue in cues.cues())
     assert all(item.reason for item in prompt.selection.dropped)
+    assert all(0 <= item.value <= 1 for item in prompt.selection.kept)
     assert estimate_tokens(prompt.text) <= options.budget_tokens
     assert sorted(id for _, id in prompt.lines) == sorted(kept)
     lines = prompt.text.splitlines()
-    assert all(lines[number].startswith("- ") for number, _ in prompt.lines)
-    assert len([line for line in lines if line.startswith("- ")]) == len(kept)
+    assert len([line for line in lines if line.startswith("- ")]) == len(prompt.selection.kept)
     shuffled = list(cues.tracks)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert fuse(replace(cues, tracks=tuple(shuffled)), question, options) == prompt
+    again = fuse(replace(cues, tracks=tuple(shuffled)), question, options, TOOLS)
+    assert again == prompt
+    assert again.text.encode() == prompt.text.encode()
+
+
+LABELS_STAY = {"every_cue", "routed", "retrieved", "budget"}
+
+
+@given(any_timeline(), QUESTIONS, OPTIONS)
+def test_every_line_reads_back(
+    cues: CueTimeline, question: Question, options: FusionOptions
+) -> None:
+    prompt = fuse(cues, question, options, TOOLS)
+    read = reading.read(prompt, options.render)
+    assert len(read) == len(prompt.selection.kept)
+    for line, item in zip(read, prompt.selection.kept, strict=True):
+        assert line.ids == item.ids
+        assert line.kind == item.kind.replace("_", " ")
+        if options.render.times:
+            assert line.span is not None
+            assert abs(line.span.start_s - item.when.start_s) <= 0.05 + 1e-9
+            assert abs(line.span.end_s - item.when.end_s) <= 0.05 + 1e-9
+        if options.render.confidence:
+            assert line.probability == pytest.approx(item.probability, abs=0.005 + 1e-9)
+        if set(options.policies) <= LABELS_STAY:
+            cut = plain(item.cue.text, options.render.max_chars)
+            assert line.text.replace(" %)", "%)").replace("(score ", "( score ") == cut.replace(
+                " %)", "%)"
+            ).replace("(score ", "( score ")

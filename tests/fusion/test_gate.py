@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fusion.gate import gate
+from fusion.gate import gate, top_labels
 from fusion.options import FusionOptions
+from fusion.policy import ScoreMap
 from fusion.question import Question
-from perception.cue import CueTimeline, Span
+from perception.cue import Cue, CueTimeline, CueTrack, Span
 from perception.errors import BadInput
 from tests.fusion.timelines import KINDS, ROOF, any_timeline, cue, timeline
 
@@ -100,6 +101,51 @@ def test_a_threshold_is_a_probability(wrong: float) -> None:
         FusionOptions(thresholds={"action": wrong})
     with pytest.raises(BadInput, match="threshold for every other kind"):
         FusionOptions(default_threshold=wrong)
+
+
+def test_a_calibrated_score_is_a_probability_and_says_so() -> None:
+    def halved(track: CueTrack) -> ScoreMap | None:
+        return (lambda score, others: score / 2) if track.kind == "action" else None
+
+    selection = gate(ROOF, WHAT, FusionOptions(thresholds={"action": 0.4}), halved)
+    first = selection.kept[0]
+    assert (first.cue.id, first.probability, first.calibrated) == ("action-1", 0.48, True)
+    assert [item.calibrated for item in selection.kept] == [True, False, False]
+    assert [item.reason for item in selection.dropped] == [
+        "probability 0.20 is under 0.40",
+        "probability 0.35 is under 0.40",
+    ]
+
+
+def test_what_was_checked_and_rejected_is_dropped_for_that_reason() -> None:
+    rejected = {"action-1": "nobody sees it", "action-2": "nor this"}
+    selection = gate(ROOF, WHAT, FusionOptions(), rejected=rejected)
+    assert {item.cue.id: item.reason for item in selection.dropped} == {
+        "action-1": "nobody sees it",
+        "action-2": "confidence 0.41 is under 0.60",
+    }
+
+
+def test_a_margin_lets_in_what_lies_around_the_part() -> None:
+    near = Question("What?", span=Span(6, 7))
+    assert reasons(ROOF, near, FusionOptions(margin_s=1.5)) == {
+        "action-1": "outside 0:04.5-0:08.5",
+        "action-2": "outside 0:04.5-0:08.5",
+        "screen_text-1": "outside 0:04.5-0:08.5",
+    }
+
+
+@pytest.mark.parametrize(
+    ("top", "read"),
+    [
+        ([["a", 0.2], ["b", 0.7]], (("b", 0.7), ("a", 0.2))),
+        ([["a", 2], ["b"], "c", [1, 0.5], ["d", None], ["e", 0.1]], (("e", 0.1),)),
+        ("ab", ()),
+        (None, ()),
+    ],
+)
+def test_labels_are_read_as_far_as_they_are_labels(top: object, read: object) -> None:
+    assert top_labels(Cue("a", Span(0, 1), "x", 0.5, {"top": top})) == read
 
 
 @given(any_timeline(), st.floats(0, 1), st.floats(0, 1))

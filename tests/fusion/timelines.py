@@ -44,14 +44,25 @@ HOSTILE = st.text(
 def any_timeline(draw: st.DrawFn) -> CueTimeline:
     tracks = []
     for number, kind in enumerate(draw(st.lists(st.sampled_from(KINDS), max_size=4))):
-        rows = draw(st.lists(st.tuples(TIMES, TIMES, HOSTILE, st.floats(0, 1)), max_size=8))
+        texts = HOSTILE | st.sampled_from(["person 1, left, waves", "person 2 waves", "NO ENTRY"])
+        rows = draw(
+            st.lists(st.tuples(TIMES, TIMES, texts, st.floats(0, 1), ATTRIBUTES), max_size=8)
+        )
         cues = [
-            Cue(f"{number}-{row}", Span(min(a, b), max(a, b)), text, confidence)
-            for row, (a, b, text, confidence) in enumerate(rows)
+            Cue(f"{number}-{row}", Span(min(a, b), max(a, b)), text, confidence, attributes)
+            for row, (a, b, text, confidence, attributes) in enumerate(rows)
         ]
         tracks.append(CueTrack(f"{kind}-{number}", kind, Source(kind), tuple(cues)))
     return CueTimeline(VIDEO, tuple(tracks))
 
 
+ATTRIBUTES = st.sampled_from(
+    [
+        {},
+        {"person": 1, "where": "left", "label": "wave"},
+        {"person": 2, "label": "wave", "top": [["wave", 0.6], ["jump (50 %), or <x>", 0.3]]},
+        {"top": [["none", 0.2], ["wave", 0.7], "broken", ["nan", None]], "label": 7},
+    ]
+)
 KINDS = ("action", "screen_text", "speech", "shots")
 TIMES = st.floats(0, 120) | st.sampled_from([0.0, 1.0, 59.96, 60.0])
