@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from pathlib import Path
 
 from perception import video
@@ -9,7 +10,7 @@ from perception.cue import Span, VideoInfo
 from perception.recognizer import Frame
 from reasoning.videollm import FrameSampling
 
-__all__ = ["frame_times_s", "sample_frames"]
+__all__ = ["SampledFrames", "frame_times_s", "sample_frames"]
 
 
 def frame_times_s(part: Span, sampling: FrameSampling) -> tuple[float, ...]:
@@ -46,3 +47,32 @@ def sample_frames(
     part = whole if span is None else span.clamped(whole)
     frames = video.frames_at(path, frame_times_s(part, sampling), sampling.max_side_px)
     return tuple({frame.time_s: frame for frame in frames}.values())
+
+
+class SampledFrames:
+    """``sample_frames`` that keeps what it decoded last, for several questions about one video.
+
+    The same frames come back as the same objects, by which a family knows that it has prepared
+    their pixels already.
+
+    Args:
+        kept: how many samplings; 768 frames of 1024×576 are 1.4 GB.
+    """
+
+    def __init__(self, kept: int = 1) -> None:
+        self._room = kept
+        self._kept: OrderedDict[tuple[object, ...], tuple[Frame, ...]] = OrderedDict()
+
+    def __call__(
+        self, path: Path, info: VideoInfo, sampling: FrameSampling | None, span: Span | None = None
+    ) -> tuple[Frame, ...]:
+        """As ``sample_frames``; a video is known by its content (``info.sha256``)."""
+        key = (info.sha256, sampling, span)
+        frames = self._kept.pop(key, None)
+        if frames is None:
+            while self._kept and len(self._kept) >= self._room:
+                self._kept.popitem(last=False)
+            frames = sample_frames(path, info, sampling, span)
+        if self._room:
+            self._kept[key] = frames
+        return frames
