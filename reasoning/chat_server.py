@@ -27,7 +27,7 @@ _TOO_LARGE = 413
 _REASON_CHARS = 500
 
 _QUESTION_TIMEOUT_S = 5.0
-"""Of a question about the server or about tokens, which none takes long to reply to."""
+"""Of a question about the server itself, which none that is up takes long to reply to."""
 
 
 class ChatServer:
@@ -74,7 +74,7 @@ class ChatServer:
 
     def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:
         """A question besides the chat: GET, or POST with a body; the reply's JSON object, None when
-        there is none within a few seconds.
+        there is none in time (a few seconds for GET).
 
         Args:
             path: below the base address, or an address of its own on the same server.
@@ -85,8 +85,9 @@ class ChatServer:
             if body is None
             else client.post(path, cast_to=object, body=body)
         )
+        limit_s = self._timeout_s if body is not None else _QUESTION_TIMEOUT_S
         with suppress(TimeoutError, ValueError, self._openai.OpenAIError):
-            reply = within(min(self._timeout_s, _QUESTION_TIMEOUT_S), call)
+            reply = within(min(self._timeout_s, limit_s), call)
             return reply if isinstance(reply, dict) else None
         return None
 

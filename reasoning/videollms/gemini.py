@@ -174,7 +174,7 @@ class Gemini:
         structured = self._structured and bool(request.options)
         config = gemini_request.config(self.options, request, structured)
         reply = server.generate(self.name, asked, config, tokens)
-        if structured and isinstance(reply, NotAnswered) and reply.status == _BAD_REQUEST:
+        if structured and isinstance(reply, NotAnswered) and _is_unknown(reply):
             reply = server.generate(
                 self.name, asked, gemini_request.config(self.options, request, False), tokens
             )
@@ -245,6 +245,11 @@ class Gemini:
             usage=used,
             complete=ending != LIMIT,
         )
+
+
+def _is_unknown(reply: NotAnswered) -> bool:
+    """Whether Google may not know something that was asked for, as JSON of a schema."""
+    return reply.kind is FailureKind.UNAVAILABLE and reply.status == _BAD_REQUEST
 
 
 def build(options: Options) -> Gemini:

@@ -186,7 +186,8 @@ class OpenAICompatible:
         )
 
     def _is_about_structure(self, reply: NotAnswered, request: Request) -> bool:
-        return bool(request.options) and self._structured and reply.status in _BAD_REQUEST
+        may_be = reply.kind is FailureKind.UNAVAILABLE and reply.status in _BAD_REQUEST
+        return may_be and bool(request.options) and self._structured
 
     def _record(self, request: Request, count: TokenCount) -> dict[str, Any]:
         options = self.options

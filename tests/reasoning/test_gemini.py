@@ -328,6 +328,14 @@ def test_a_model_without_structured_output_is_asked_without_it(clip: Path) -> No
     assert asked == [True, False, False]
 
 
+def test_a_prompt_that_is_too_long_is_not_sent_again(clip: Path) -> None:
+    long = error(400, "The input token count exceeds the maximum number of tokens allowed")
+    with serving(long) as api:
+        reply = failed(model_at(api.url).answer(request(clip, options=CHOICES)))
+    assert reply.kind is FailureKind.TOO_LONG
+    assert len(api.asked) == 1
+
+
 BLOCKED = Reply({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}})
 NO_CANDIDATE = Reply({"usageMetadata": {"promptTokenCount": 3}})
 

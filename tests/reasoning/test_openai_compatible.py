@@ -223,6 +223,13 @@ def test_room_for_thoughts_can_be_given() -> None:
     assert "temperature" not in served.bodies[0]
 
 
+@pytest.mark.parametrize("code", ["context_length_exceeded", "content_filter"])
+def test_what_is_refused_for_what_it_says_is_not_sent_again(code: str) -> None:
+    with serving(error(400, "no", code)) as served:
+        failed(model_at(served.url).answer(CHOICE))
+    assert len(served.bodies) == 1
+
+
 def test_a_bad_request_is_not_taken_for_a_server_without_structured_output() -> None:
     with serving(error(400, "no"), error(400, "no"), says("B")) as served:
         model = model_at(served.url)
