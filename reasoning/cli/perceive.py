@@ -9,7 +9,7 @@ import typer
 
 from perception.errors import BadInput
 from reasoning.cli import _output as output
-from reasoning.cli._perceiving import perceive_video, save_perception, tell_tracks
+from reasoning.cli._perceiving import Perceiver, save_perception, tell_tracks
 from reasoning.cli._terminal import tell
 
 
@@ -37,12 +37,13 @@ def command(
     settings = load(config, set or ())
     span = output.span_of(start, end)
     _refuse_one_name_for_two(videos)
+    perceiver = Perceiver(settings, only or (), quiet)
     partial = unusable = False
     documents: list[dict[str, Any]] = []
     for name in videos:
         try:
             path = output.video_path(name, quiet)
-            perception = perceive_video(path, settings, only or (), span, force, quiet)
+            perception = perceiver.perceive(path, span, force)
         except BadInput as mistake:
             tell(f"Error: {mistake}", err=True)
             unusable = True

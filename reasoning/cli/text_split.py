@@ -14,6 +14,7 @@ from reasoning.cli._terminal import tell
 
 if TYPE_CHECKING:
     from perception.cue import CueTrack, VideoInfo
+    from reasoning.cli._perceiving import Perceiver
     from reasoning.config import Config
 
 _SUFFIXES = frozenset(
@@ -100,11 +101,14 @@ def _read(
     files: list[Path], settings: Config, quiet: bool
 ) -> tuple[list[tuple[VideoInfo, CueTrack]], list[str]]:
     """What each file holds and its screen text, every video once; and the files without use."""
+    from reasoning.cli._perceiving import Perceiver
+
+    perceiver = Perceiver(settings, [_KIND], quiet)
     found: dict[str, tuple[VideoInfo, CueTrack]] = {}
     unusable = []
     for path in files:
         try:
-            video, track = _screen_text(path, settings, quiet)
+            video, track = _screen_text(path, perceiver)
         except BadInput as mistake:
             tell(f"Error: {mistake}", err=True)
             unusable.append(str(path))
@@ -115,14 +119,13 @@ def _read(
     return list(found.values()), unusable
 
 
-def _screen_text(path: Path, settings: Config, quiet: bool) -> tuple[VideoInfo, CueTrack]:
+def _screen_text(path: Path, perceiver: Perceiver) -> tuple[VideoInfo, CueTrack]:
     from perception.cue import CueTimeline
-    from reasoning.cli._perceiving import perceive_video
 
     if path.name.endswith(_CUES):
         timeline = CueTimeline.read(path)
     else:
-        timeline = perceive_video(path, settings, [_KIND], None, False, quiet).timeline
+        timeline = perceiver.perceive(path).timeline
     track = timeline.track(_KIND)
     if track is None:
         raise BadInput(
