@@ -26,6 +26,10 @@ from typing import Any
 
 WORDS = Path(__file__).with_suffix(".yaml")
 LOOP_S = 20
+"""Of captions over a moving background, repeated to any length."""
+
+WIDTH, HEIGHT, RATE_HZ = 320, 180, 10
+"""Small, so that half an hour takes minutes; what stays in memory does not depend on it."""
 
 
 def main() -> None:
@@ -197,13 +201,13 @@ def loop(path: Path, seconds: float) -> Path:
     import av
 
     with av.open(str(path), "w") as out:
-        stream = out.add_stream("libx264", rate=15, options={"preset": "veryfast", "g": "30"})
-        stream.width, stream.height, stream.pix_fmt = 640, 360, "yuv420p"
-        stream.codec_context.time_base = Fraction(1, 15)
+        stream = out.add_stream("libx264", rate=RATE_HZ, options={"preset": "veryfast", "g": "30"})
+        stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
+        stream.codec_context.time_base = Fraction(1, RATE_HZ)
         packets = []
-        for number in range(LOOP_S * 15):
-            frame = av.VideoFrame.from_ndarray(captioned(number / 15), format="rgb24")
-            frame.pts, frame.time_base = number, Fraction(1, 15)
+        for number in range(LOOP_S * RATE_HZ):
+            frame = av.VideoFrame.from_ndarray(captioned(number / RATE_HZ), format="rgb24")
+            frame.pts, frame.time_base = number, Fraction(1, RATE_HZ)
             packets += stream.encode(frame)
         packets += stream.encode(None)
         stamped = [(p.pts, p.dts, p.time_base, bytes(p), p.is_keyframe) for p in packets]
@@ -222,11 +226,11 @@ def captioned(time_s: float) -> Any:
     import numpy as np
 
     noise = np.random.default_rng(7).integers(40, 160, (9, 16, 3), np.uint8)
-    soft = cv2.resize(noise, (640, 360), interpolation=cv2.INTER_CUBIC)
-    picture = np.roll(soft, round(60 * time_s), axis=1)
+    soft = cv2.resize(noise, (WIDTH, HEIGHT), interpolation=cv2.INTER_CUBIC)
+    picture = np.roll(soft, round(30 * time_s), axis=1)
     texts = ("THE INVISIBLE WALL", "A ROPE", "MEANWHILE", "WHO IS THERE", "THE END")
-    place = (texts[int(time_s / 4) % len(texts)], (100, 320), cv2.FONT_HERSHEY_DUPLEX, 1.1)
-    for grey, thick in ((0, 6), (255, 2)):
+    place = (texts[int(time_s / 4) % len(texts)], (20, 150), cv2.FONT_HERSHEY_DUPLEX, 0.7)
+    for grey, thick in ((0, 4), (255, 1)):
         cv2.putText(picture, *place, (grey,) * 3, thick, cv2.LINE_AA)
     return np.ascontiguousarray(picture)
 

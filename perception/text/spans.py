@@ -201,7 +201,9 @@ def _score(
     plain = folded(reading.text)
     is_known = any(plain == folded(other) for other in earlier)
     score = (is_known, overlap, -away_px)
-    if _grows(text.latest, reading):
+    if _is_in_motion(text.latest, reading) or (
+        _is_typed(text.latest, reading) and likeness(text) >= alike
+    ):
         return score
     if overlap < NEAR_IOU and away_px > max(_height(expected[0]), _height(there)):
         return score if is_known and len(plain) >= FORGIVING else None
@@ -216,17 +218,23 @@ def _score(
     return None
 
 
-def _grows(earlier: Reading, later: Reading) -> bool:
-    """Whether two readings are pieces of one line that comes into the picture, leaves it, or is
-    typed letter by letter."""
-    here, there = earlier.box, later.box
-    height = max(_height(here), _height(there))
-    if abs(_centre(here)[1] - _centre(there)[1]) > height / 2:
-        return False
-    if earlier.is_cut or later.is_cut:
-        return is_piece(earlier.text, later.text)
-    is_typed = abs(here[0] - there[0]) <= height / 2 or abs(here[2] - there[2]) <= height / 2
-    return is_typed and is_beginning(earlier.text, later.text)
+def _is_in_motion(earlier: Reading, later: Reading) -> bool:
+    """Whether two readings are pieces of one line that comes into the picture or leaves it."""
+    is_cut = earlier.is_cut or later.is_cut
+    return is_cut and _is_level(earlier, later) and is_piece(earlier.text, later.text)
+
+
+def _is_typed(earlier: Reading, later: Reading) -> bool:
+    """Whether a line goes on where it stopped, as one does that is typed letter by letter."""
+    here, there, height = earlier.box, later.box, _height(earlier.box)
+    is_aligned = abs(here[0] - there[0]) <= height / 2 or abs(here[2] - there[2]) <= height / 2
+    return is_aligned and _is_level(earlier, later) and is_beginning(earlier.text, later.text)
+
+
+def _is_level(one: Reading, other: Reading) -> bool:
+    """Whether two readings stand on one line."""
+    height = max(_height(one.box), _height(other.box))
+    return abs(_centre(one.box)[1] - _centre(other.box)[1]) <= height / 2
 
 
 def _away_px(one: Box, other: Box) -> float:

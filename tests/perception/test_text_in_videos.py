@@ -211,6 +211,16 @@ def test_rolling_credits_are_a_span_a_line() -> None:
     assert set(layer(track).values()) == {"overlay"}
 
 
+def test_a_rolling_line_may_be_misread() -> None:
+    """It rolls over a picture that stands still, further than its height in a second."""
+
+    def film(time_s: float) -> Picture:
+        letters = "RESTAURAMT" if 2.5 < time_s < 3.5 else "RESTAURANT"
+        return write(view(300), letters, 120, 250 - round(45 * time_s))
+
+    assert told(watch(film, 5).track) == [("restaurant", 0.0, 5.0)]
+
+
 def test_a_sign_under_a_panning_camera_is_one_span_and_a_caption_over_it_another() -> None:
     """The sign comes in at the right at 0.1 s and has left at the left by 7.6 s."""
     front = sign(STREET, "FISH MARKET", 800, 120)
@@ -225,6 +235,17 @@ def test_a_sign_under_a_panning_camera_is_one_span_and_a_caption_over_it_another
         "fishmarket": pytest.approx((1.0, 7.0), abs=1.0),
     }
     assert layer(track) == {"tuesday": "overlay", "fishmarket": "scene"}
+
+
+def test_a_sign_under_a_panning_camera_may_be_misread_at_once() -> None:
+    """Between the first and the second reading both the place and a letter change."""
+    right, wrong = (sign(STREET, text, 700, 120) for text in ("RESTAURANT", "RESTAURAMT"))
+
+    def film(time_s: float) -> Picture:
+        left = round(300 + 90 * time_s)
+        return (wrong if 0.5 < time_s < 1.5 else right)[:, left : left + WIDTH].copy()
+
+    assert told(watch(film, 4).track) == [("restaurant", 0.0, 4.0)]
 
 
 def test_text_on_a_shirt_is_one_span_in_the_scene() -> None:
