@@ -67,14 +67,15 @@ def brightest_rtmo(path: Path) -> Path:
     """An RTMO that sees three persons: at the brightest pixel of blue, of green and of red.
 
     Person c is as sure as his pixel is brighter than the grey beside the picture: 0 at 114, 1 at
-    255. Keypoint k lies k pixels to the right of it, and the box reaches 20 pixels around.
+    255. His keypoint k lies k pixels to the right of it and c below, the box reaches 20 around.
     """
     from onnx import helper
 
     def make(kind: str, inputs: list[str], output: str, **attributes: Any) -> Any:
         return helper.make_node(kind, inputs, [output], **attributes)
 
-    offsets = np.stack([np.arange(17), np.zeros(17)], axis=1).astype(np.float32)
+    below, right = np.mgrid[0:3, 0:17].astype(np.float32)
+    offsets = np.stack([right, below], axis=-1)[None]
     nodes = [
         make("Reshape", ["input", "flat"], "pixels"),
         make("ReduceMax", ["pixels"], "highest", axes=[2], keepdims=1),
