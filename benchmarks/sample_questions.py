@@ -31,6 +31,7 @@ from perception.plugins import take
 from perception.sample import compose
 from reasoning.answer import Answer
 from reasoning.ask import ask
+from reasoning.tools.assemble import assemble
 from reasoning.videollm import VideoLLM
 
 QUESTIONS = Path(__file__).with_suffix(".yaml")
@@ -76,7 +77,8 @@ def row(raw: Mapping[str, Any], timeline: CueTimeline, model: VideoLLM) -> dict[
 
 def chosen(question: Question, timeline: CueTimeline, model: VideoLLM) -> str:
     """The option that the model chose with cues, or the kind of its failure."""
-    reply = ask(question, fuse(timeline, question), model).reply
+    cues = fuse(timeline, question, tools=assemble(model=model))
+    reply = ask(question, cues, model).reply
     return reply.text if isinstance(reply, Answer) else f"({reply.kind})"
 
 

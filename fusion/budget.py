@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from fusion.render import RenderOptions, in_order, line, render
+from fusion.render import RenderOptions, in_order, render
 from fusion.selection import CuePrompt, KeptCue, Selection
 
 __all__ = ["estimate_tokens", "fit"]
@@ -55,18 +55,17 @@ def fit(
     whole = block(selection.kept)
     if not selection.kept or (total := count_tokens(whole.text)) <= tokens:
         return whole
-    costs = _costs(selection.kept, whole.text, total, options)
+    costs = _costs(whole, total)
     ranked = _ranked(selection.kept, costs, one_per_kind)
     inside = _chosen(ranked, costs, tokens, count) if tokens else []
     return _without(selection, gated, inside, tokens, count, options)
 
 
-def _costs(
-    kept: Sequence[KeptCue], text: str, total: int, options: RenderOptions
-) -> dict[str, float]:
+def _costs(whole: CuePrompt, total: int) -> dict[str, float]:
     """Tokens of each cue's line with its line break, by cue id."""
-    rate = total / max(1, _bytes(text))
-    return {item.cue.id: rate * (_bytes(line(item, options)) + 1) for item in kept}
+    lines = whole.text.split("\n")
+    rate = total / _bytes(whole.text)
+    return {id: rate * (_bytes(lines[number]) + 1) for number, id in whole.lines}
 
 
 def _ranked(kept: Sequence[KeptCue], costs: dict[str, float], one_per_kind: bool) -> list[KeptCue]:

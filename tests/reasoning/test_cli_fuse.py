@@ -1,0 +1,142 @@
+"""``cuelight fuse``, and the policies and strategies of ``cuelight ask``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reasoning.cli import main
+from tests.fusion.timelines import ROOF
+from tests.perception import clips
+
+Run = Callable[..., tuple[int, str, str]]
+MIND = "What does she believe about the man on the roof?"
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "roof.cues.json").write_text(ROOF.to_json())
+    other = replace(ROOF, video=replace(ROOF.video, name="other.mp4", sha256="1" * 64))
+    (tmp_path / "other.cues.json").write_text(other.to_json())
+
+    def command(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        printed = capsys.readouterr()
+        return int(ended.value.code or 0), printed.out, printed.err
+
+    return command
+
+
+def test_the_question_is_given_either_way(run: Run) -> None:
+    named = run("fuse", "roof.cues.json", "--question", MIND)
+    assert named == run("fuse", "roof.cues.json", MIND)
+    assert named[0] == 0
+    assert "waves both hands (score 0.96)" in named[1]
+
+
+def test_policies_compose_and_say_what_they_dropped(run: Run) -> None:
+    code, out, err = run("fuse", "roof.cues.json", MIND, "--policy", "routed + hedged + budget")
+    assert code == 0
+    assert '- 0:01.0-0:04.0 screen text: apparently "NO ENTRY" (score 0.93)' in out
+    assert "action" not in out
+    assert "action cues are left out of questions of Theory of Mind, which this seems to be" in err
+    assert out == run("fuse", "roof.cues.json", MIND, *named("routed", "hedged", "budget"))[1]
+
+
+def named(*policies: str) -> list[str]:
+    return [word for policy in policies for word in ("--policy", policy)]
+
+
+def test_the_type_can_be_told(run: Run) -> None:
+    temporal = run("fuse", "roof.cues.json", MIND, "--policy", "routed", "--type", "temporal")
+    assert "waves both hands" in temporal[1]
+
+
+def test_explain_shows_what_each_cue_is_worth(run: Run) -> None:
+    code, out, _ = run("fuse", "roof.cues.json", "Who waves?", "--policy", "budget", "--explain")
+    assert code == 0
+    assert "value = probability × relevance × novelty" in out
+    assert (
+        "0.960 = 0.960 (uncalibrated) × 1.000 × 1.000  action 'person 1, upper left, waves both "
+        "hands'" in out
+    )
+
+
+def test_folded_cues_are_named(run: Run, tmp_path: Path) -> None:
+    track = ROOF.tracks[0]
+    twice = replace(track.cues[0], id="action-9", span=replace(track.cues[0].span, end_s=3.0))
+    cues = replace(ROOF, tracks=(replace(track, cues=(*track.cues, twice)),))
+    (tmp_path / "twice.cues.json").write_text(cues.to_json())
+    out = run("fuse", "twice.cues.json", "What?", "--policy", "summarised", "--explain")[1]
+    assert "waves both hands' (with action-9)" in out
+
+
+def test_a_control_is_seeded_and_recorded(run: Run) -> None:
+    shuffled = ["fuse", "roof.cues.json", "What?", "--control", "shifted", "--json", "--seed"]
+    one, again, other = (json.loads(run(*shuffled, seed)[1]) for seed in ("1", "1", "2"))
+    assert one == again
+    assert one["control"] == {"name": "shifted", "seed": 1}
+    assert one["text"] != other["text"]
+    assert json.loads(run("fuse", "roof.cues.json", "What?", "--json")[1])["control"] is None
+
+
+def test_another_videos_cues(run: Run) -> None:
+    foreign = run("fuse", "roof.cues.json", "What?", "--control", "foreign")
+    assert foreign[0] == 2
+    assert "needs the cues of another video" in foreign[2]
+    given = run(
+        "fuse", "roof.cues.json", "What?", "--control", "foreign", "--foreign", "other.cues.json"
+    )
+    assert given[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["roof.cues.json"], "Give one question"),
+        (["roof.cues.json", "What?", "--question", "What?"], "Give one question"),
+        (["roof.cues.json", "What?", "--policy", "hedge"], "Did you mean 'hedged'"),
+        (["roof.cues.json", "What?", "--policy", "routed+"], "no policy ''"),
+        (["roof.cues.json", "What?", "--control", "shufled"], "Did you mean 'shuffled'"),
+        (["roof.cues.json", "What?", "--type", "mind"], "no question type 'mind'"),
+    ],
+)
+def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], said: str) -> None:
+    code, out, err = run("fuse", *arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Path:
+    path = tmp_path / "told.yaml"
+    path.write_text(
+        "recognizers: {}\nvideollm: scripted\nvideollms: {scripted: {frame_rate_hz: 1.0, rules: ["
+        "{pattern: Describe in order, reply: A grey wall.}], default: Nothing.}}\n"
+    )
+    return path
+
+
+def test_ask_by_a_strategy(run: Run, told: Path, tmp_path: Path) -> None:
+    clips.write_clip(tmp_path / "clip.mp4", clips.moving_square(20))
+    code, out, err = run(
+        *("ask", "clip.mp4", "What?", "--strategy", "describe_then_reason", "--policy", "hedged"),
+        *("--config", str(told), "--json"),
+    )
+    assert code == 0, err
+    answered = json.loads(out)
+    assert [step["purpose"] for step in answered["steps"]] == ["describe"]
+    assert '"A grey wall."' in answered["prompt"]
+    assert answered["answer"]["text"] == "Nothing."
+
+
+def test_an_unknown_strategy_is_one_sentence(run: Run) -> None:
+    code, _, err = run("ask", "clip.mp4", "What?", "--strategy", "verfied")
+    assert code == 2
+    assert "Did you mean 'verified'" in err
