@@ -274,5 +274,5 @@ TRAPS: tuple[Trap, ...] = (
     ),
 )
 """Everything else that goes wrong is settled by what the extra ``openmmlab`` pins: mmcv-lite below
-2.2 (mmaction2 refuses later ones), setuptools below 81 (the last with pkg_resources), and packages
+2.2 (mmaction2 refuses later ones), setuptools below 81 (pkg_resources), and packages
 that OpenMMLab uses without requiring (importlib-metadata, six, munkres)."""

@@ -26,7 +26,8 @@ SECOND_COMMAND = (
 """What pip cannot be told in an extra: mmpose requires chumpy, which does not build, and the four
 distributions of OpenCV, of which several are required here, overwrite each other's ``cv2/``."""
 
-_MODULES = ("torch", "mmengine", "mmcv", "mmaction", "mmpose")
+_MODULES = ("torch", "mmengine", "mmcv", "mmaction", "mmpose", "pkg_resources")
+"""What must be there; setuptools has no pkg_resources from 82 on, and the extra asks for less."""
 
 _lock = threading.Lock()
 
@@ -61,9 +62,20 @@ def check(purpose: str) -> None:
 
 
 def load(module: str, purpose: str) -> ModuleType:
-    """Import ``module``, e.g. ``"mmaction.models"``; ``purpose`` and errors as for ``check``."""
+    """Import ``module``, e.g. ``"mmaction.models"``; ``purpose`` and errors as for ``check``.
+
+    Raises:
+        UserError: a package that it imports is missing or does not fit.
+    """
     check(purpose)
     with _lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compat.install()
-        return importlib.import_module(module)
+        try:
+            compat.install()
+            return importlib.import_module(module)
+        except (ImportError, AssertionError) as error:
+            reason = " ".join(str(error).split())[:300]
+            raise UserError(
+                f"{purpose} needs {module}, which does not import ({reason}). Install it "
+                f"again: pip install 'cuelight[{EXTRA}]' && {SECOND_COMMAND}"
+            ) from error

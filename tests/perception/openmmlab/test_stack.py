@@ -6,6 +6,7 @@ import builtins
 import importlib.util
 import platform
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,7 +43,7 @@ def without(monkeypatch: pytest.MonkeyPatch, on_linux: None) -> Any:
     return hide
 
 
-@pytest.mark.parametrize("missing", ["torch", "mmaction", "mmpose"])
+@pytest.mark.parametrize("missing", ["torch", "mmaction", "mmpose", "pkg_resources"])
 def test_what_is_missing_is_told_with_both_commands(without: Any, missing: str) -> None:
     without(missing)
     with pytest.raises(MissingExtra) as caught:
@@ -97,3 +98,14 @@ def test_an_opencv_that_does_not_import_is_told_with_the_remedy(
     with pytest.raises(UserError, match=r"does not import \(libGL") as caught:
         stack.check("A test")
     assert stack.SECOND_COMMAND in str(caught.value)
+
+
+def test_a_package_that_does_not_import_is_one_sentence(
+    without: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    without("nothing")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "of_a_test.py").write_text("raise ImportError('No module named six')")
+    monkeypatch.setattr(stack.compat, "install", lambda: ())
+    with pytest.raises(UserError, match=r"of_a_test, which does not import \(No module named six"):
+        stack.load("of_a_test", "A test")
