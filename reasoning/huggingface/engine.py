@@ -63,6 +63,7 @@ class Engine:
         self._loaded, self._room = loaded, prefixes
         self._kept: OrderedDict[str, Any] = OrderedDict()
         self.prefixes_read = 0
+        self._index = getattr(loaded.model.model, "get_rope_index", None)
         takes = inspect.signature(loaded.model.forward).parameters
         self._takes_last_only = "logits_to_keep" in takes
         self._cache_name = "cache" if "cache" in takes else "past_key_values"
@@ -136,17 +137,23 @@ class Engine:
             logits = self._step(read, done, token)
             done += 1
 
+    def positions(self, prepared: Prepared) -> Any:
+        """Rotary positions [3, 1, n] of all tokens at once, so that a prompt read in two pieces has
+        those of one read whole; None for a model that counts its tokens."""
+        if self._index is None or not prepared.pieces:
+            return None
+        return self._index(input_ids=prepared.ids, **prepared.pieces)[0]
+
     def _read(self, prepared: Prepared) -> _Read:
         """The whole prompt, its prefix from memory where it is kept."""
-        cache = self._prefix(prepared)
+        positions = self.positions(prepared)
+        cache = self._prefix(prepared, positions)
         length = prepared.ids.shape[1]
-        logits = self._forward(prepared, prepared.cut, length, cache)
-        position = length
-        if prepared.positions is not None:
-            position = int(prepared.positions.max()) + 1
+        logits = self._forward(prepared, positions, (prepared.cut, length), cache)
+        position = length if positions is None else int(positions.max()) + 1
         return _Read(cache, length, position, logits)
 
-    def _prefix(self, prepared: Prepared) -> Any:
+    def _prefix(self, prepared: Prepared, positions: Any) -> Any:
         """Keys and values of the prefix, to go on from; an empty cache where there is none."""
         if not prepared.cut:
             return self._empty()
@@ -156,7 +163,7 @@ class Engine:
             while self._kept and len(self._kept) >= self._room:
                 self._kept.popitem(last=False)
             cache = self._empty()
-            self._forward(prepared, 0, prepared.cut, cache)
+            self._forward(prepared, positions, (0, prepared.cut), cache)
             self.prefixes_read += 1
         if self._room:
             self._kept[key] = cache
@@ -167,14 +174,17 @@ class Engine:
 
         return DynamicCache(config=self._loaded.model.config.get_text_config())
 
-    def _forward(self, prepared: Prepared, start: int, end: int, cache: Any) -> Any:
-        """Read tokens [start, end) behind what ``cache`` holds; logits [vocabulary] of the last."""
-        loaded = self._loaded
+    def _forward(
+        self, prepared: Prepared, positions: Any, span: tuple[int, int], cache: Any
+    ) -> Any:
+        """Read a span of the tokens behind what ``cache`` holds; logits [vocabulary] of the
+        last."""
+        loaded, (start, end) = self._loaded, span
         inputs: dict[str, Any] = {}
         if start == 0:
             inputs = {name: self._placed(value) for name, value in prepared.vision.items()}
-        if prepared.positions is not None:
-            inputs["position_ids"] = prepared.positions[:, :, start:end].to(loaded.device)
+        if positions is not None:
+            inputs["position_ids"] = positions[:, :, start:end].to(loaded.device)
         return self._logits(prepared.ids[:, start:end].to(loaded.device), cache, inputs)
 
     def _step(self, read: _Read, done: int, token: int) -> Any:

@@ -1,4 +1,4 @@
-"""A request becomes what a model of transformers takes: token ids, pixel tensors, positions.
+"""A request becomes what a model of transformers takes: token ids and pixel tensors.
 
 All frames of a request are one video for the processor, wherever words stand between them: pixels
 are prepared once, and the words are put in at the token where their frame begins. So the same
@@ -39,7 +39,9 @@ class Prepared:
     Args:
         ids: token ids [1, n].
         vision: the processor's tensors for the frames, by their names; empty without frames.
-        positions: [3, 1, n] for a model with three-dimensional rotary positions, else None.
+        pieces: what a model with three-dimensional rotary positions counts them by, by the names
+            that its ``get_rope_index`` takes: kinds of tokens, grids of the pieces of the video
+            that no word cuts, seconds; empty for others.
         cut: tokens up to and with the last vision token; what follows is the question's own. 0
             without frames.
         video: of the frames that the tensors were made of; equal ones have equal tensors.
@@ -48,7 +50,7 @@ class Prepared:
 
     ids: Any
     vision: Mapping[str, Any]
-    positions: Any
+    pieces: Mapping[str, Any]
     cut: int
     video: str = ""
     opening: str = ""
@@ -91,7 +93,7 @@ class Layout:
         kinds = inputs.pop("mm_token_type_ids", None)
         inputs.pop("attention_mask", None)
         if not frames:
-            return Prepared(ids, {}, None, 0)
+            return Prepared(ids, {}, {}, 0)
         is_vision = self._is_vision(ids)
         if seams:
             ids, grid = self._with_seams(ids, is_vision, seams, len(frames), inputs)
@@ -99,9 +101,9 @@ class Layout:
             kinds = None if kinds is None else 2 * is_vision.to(kinds.dtype)
         else:
             grid = inputs.get("video_grid_thw")
-        positions = self._positions(ids, kinds, grid, inputs)
+        pieces = _pieces(kinds, grid, inputs.pop("second_per_grid_ts", None))
         cut = int(is_vision[0].nonzero()[-1]) + 1
-        return Prepared(ids, inputs, positions, cut, self._digest(frames), opening)
+        return Prepared(ids, inputs, pieces, cut, self._digest(frames), opening)
 
     def shown(self, prepared: Prepared) -> str:
         """The prompt as text, a run of vision tokens as one and how often it stands there."""
@@ -247,21 +249,17 @@ class Layout:
     def _ids(self, text: str) -> list[int]:
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _positions(self, ids: Any, kinds: Any, grid: Any, inputs: dict[str, Any]) -> Any:
-        """Rotary positions of all tokens at once, so that a prompt read in two pieces has those of
-        one read whole."""
-        index = getattr(self._loaded.model.model, "get_rope_index", None)
-        if index is None or grid is None or kinds is None:
-            return None
-        seconds = inputs.pop("second_per_grid_ts", None)
-        if seconds is not None:
-            seconds = [float(seconds[0])] * len(grid)
-        return index(
-            input_ids=ids,
-            mm_token_type_ids=kinds,
-            video_grid_thw=grid,
-            second_per_grid_ts=seconds,
-        )[0]
+
+def _pieces(kinds: Any, grid: Any, seconds: Any) -> dict[str, Any]:
+    """``Prepared.pieces``, of the processor's token kinds, grids and seconds between them."""
+    if kinds is None or grid is None:
+        return {}
+    apart = None if seconds is None else [float(seconds[0])] * len(grid)
+    return {
+        "mm_token_type_ids": kinds,
+        "video_grid_thw": grid,
+        "second_per_grid_ts": apart,
+    }
 
 
 def _metadata(frames: Sequence[Frame]) -> dict[str, Any]:

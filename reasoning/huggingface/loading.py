@@ -1,13 +1,17 @@
 """A model and its processor in memory, or one sentence that says why not.
 
-Two users of one checkpoint in the same settings share it: it is loaded once in a process.
+The processor comes first: it is small, and counts and shows a prompt without the weights, which are
+loaded when the model is first asked. Two users of one checkpoint in the same settings share both:
+they are loaded once in a process.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,32 +51,58 @@ class Checkpoint:
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class Loaded:
-    """A model at work.
+    """A checkpoint of which the processor is in memory, and the weights once they are needed.
 
     Args:
         torch: the package.
-        model: on its device or devices, in evaluation mode.
+        checkpoint: what was loaded.
+        config: of the model.
         processor: tokenizer, chat template and video part, which is a ``RememberedPixels``.
-        family: the config's ``model_type``, e.g. ``"qwen2_5_vl"``.
-        commit: of the repository; empty for a folder.
-        device: where inputs go.
-        dtype: of the weights, e.g. ``"bfloat16"``.
     """
 
     torch: Any
-    model: Any
+    checkpoint: Checkpoint
+    config: Any
     processor: Any
-    family: str
-    commit: str
-    device: Any
-    dtype: str
+    _model: Any = None
+
+    @property
+    def family(self) -> str:
+        """The config's ``model_type``, e.g. ``"qwen2_5_vl"``."""
+        return str(self.config.model_type)
+
+    @property
+    def commit(self) -> str:
+        """Of the repository; empty for a folder."""
+        return str(getattr(self.config, "_commit_hash", None) or "")
+
+    @property
+    def model(self) -> Any:
+        """At work on its device or devices, in evaluation mode; loaded by the first use.
+
+        Raises:
+            MissingExtra, BadInput, WeightsError: as ``load``.
+        """
+        if self._model is None:
+            self._model = _weights(self.torch, self.checkpoint)
+        return self._model
+
+    @property
+    def device(self) -> Any:
+        """Where inputs go. Loads the model."""
+        return self.model.get_input_embeddings().weight.device
+
+    @property
+    def dtype(self) -> str:
+        """Of the weights, e.g. ``"bfloat16"``. Loads the model."""
+        return str(self.model.dtype).removeprefix("torch.")
 
 
 _loaded: weakref.WeakValueDictionary[Checkpoint, Loaded] = weakref.WeakValueDictionary()
 
 
 def load(checkpoint: Checkpoint) -> Loaded:
-    """The model, from memory if somebody in this process holds it already.
+    """The processor, from memory if somebody in this process holds it already.
 
     Raises:
         MissingExtra: a package is not installed.
@@ -104,39 +134,50 @@ def out_of_memory(error: BaseException) -> bool:
 
 def _load(checkpoint: Checkpoint) -> Loaded:
     torch, transformers = _packages()
-    device, dtype = _place(torch, checkpoint)
-    source: dict[str, Any] = {"trust_remote_code": checkpoint.trust_remote_code}
-    if not _is_folder(checkpoint.model):
-        source["revision"] = checkpoint.revision
-    try:
+    _place(torch, checkpoint)
+    with _explaining(checkpoint):
+        source = _source(checkpoint)
         config = transformers.AutoConfig.from_pretrained(checkpoint.model, **source)
         _check_architecture(transformers, checkpoint, config)
         processor = transformers.AutoProcessor.from_pretrained(checkpoint.model, **source)
+    if getattr(processor, "video_processor", None) is None:
+        raise BadInput(f"{checkpoint.model!r} takes no video: its processor has no video part.")
+    processor.video_processor = RememberedPixels(processor.video_processor)
+    return Loaded(torch, checkpoint, config, processor)
+
+
+def _weights(torch: Any, checkpoint: Checkpoint) -> Any:
+    transformers = importlib.import_module("transformers")
+    device, dtype = _place(torch, checkpoint)
+    with _explaining(checkpoint):
         model = transformers.AutoModelForImageTextToText.from_pretrained(
             checkpoint.model,
             dtype=dtype,
             attn_implementation=checkpoint.attention,
             **_spread(transformers, checkpoint, device),
-            **source,
+            **_source(checkpoint),
         )
+        if not hasattr(model, "hf_device_map"):
+            model = model.to(device)
+    return model.eval()
+
+
+def _source(checkpoint: Checkpoint) -> dict[str, Any]:
+    source: dict[str, Any] = {"trust_remote_code": checkpoint.trust_remote_code}
+    if not _is_folder(checkpoint.model):
+        source["revision"] = checkpoint.revision
+    return source
+
+
+@contextlib.contextmanager
+def _explaining(checkpoint: Checkpoint) -> Iterator[None]:
+    """What transformers raises in the block, as a sentence."""
+    try:
+        yield
     except CuelightError:
         raise
     except Exception as error:
         raise _explained(checkpoint, error) from error
-    if getattr(processor, "video_processor", None) is None:
-        raise BadInput(f"{checkpoint.model!r} takes no video: its processor has no video part.")
-    processor.video_processor = RememberedPixels(processor.video_processor)
-    if not hasattr(model, "hf_device_map"):
-        model = model.to(device)
-    return Loaded(
-        torch=torch,
-        model=model.eval(),
-        processor=processor,
-        family=str(config.model_type),
-        commit=str(getattr(config, "_commit_hash", None) or ""),
-        device=model.get_input_embeddings().weight.device,
-        dtype=str(model.dtype).removeprefix("torch."),
-    )
 
 
 def _packages() -> tuple[Any, Any]:

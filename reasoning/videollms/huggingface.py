@@ -91,17 +91,19 @@ class Options:
 
 
 class HuggingFace:
-    """The model at work; it is loaded by the first call."""
+    """The model at work; its processor is loaded when a prompt is counted, its weights when it is
+    asked."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self._at_work: tuple[Loaded, Layout, Engine] | None = None
+        self._at_hand: tuple[Loaded, Layout] | None = None
+        self._engine: Engine | None = None
         self._prepared: tuple[Request, Prepared] | None = None
 
     @property
     def name(self) -> str:
         """The repository or folder, with its commit once that is known."""
-        commit = self._at_work[0].commit if self._at_work else ""
+        commit = self._at_hand[0].commit if self._at_hand else ""
         return f"{self.options.model}@{commit[:12]}" if commit else self.options.model
 
     @property
@@ -121,15 +123,19 @@ class HuggingFace:
 
     @property
     def native_video(self) -> bool:
-        """Whether the family's processor tells the model the times. Loads the model."""
-        return self._loaded()[1].family.native_video
+        """Whether the family's processor tells the model the times; False where none can be had,
+        which the answer will say."""
+        try:
+            return self._loaded()[1].family.native_video
+        except WeightsError:
+            return False
 
     @property
     def context_tokens(self) -> int | None:
-        """As in the options, else what the model was trained for. Loads the model."""
+        """As in the options, else what the model was trained for."""
         if self.options.context_tokens:
             return self.options.context_tokens
-        config = self._loaded()[0].model.config.get_text_config()
+        config = self._loaded()[0].config.get_text_config()
         trained = getattr(config, "max_position_embeddings", None)
         return int(trained) if trained else None
 
@@ -142,11 +148,11 @@ class HuggingFace:
         return TokenCount(int(self.prepare(request).ids.shape[1]))
 
     def prepare(self, request: Request) -> Prepared:
-        """What the model would be given: token ids, pixel tensors and positions.
+        """What the model would be given: token ids and pixel tensors.
 
         Raises:
             MissingExtra, BadInput: as ``loading.load``; words between frames that take none.
-            WeightsError: the model cannot be fetched, or does not fit into memory.
+            WeightsError: the processor cannot be fetched.
         """
         if self._prepared is None or self._prepared[0] is not request:
             closing = CHOOSE if request.options else ""
@@ -182,9 +188,10 @@ class HuggingFace:
         sent = record(request)
         try:
             prepared = self.prepare(request)
-            sent = self._record(request, prepared)
+            sent = record(request, self.count(request))
             if failure := self._too_long(request, prepared, sent):
                 return failure
+            sent = self._record(request, prepared)
             if request.options:
                 return self._choose(request, prepared, sent)
             return self._speak(request, prepared, sent)
@@ -197,12 +204,17 @@ class HuggingFace:
 
     def close(self) -> None:
         """Free the model, unless somebody else in this process holds it too."""
-        if self._at_work is not None:
-            self._at_work[2].close()
-            self._at_work = self._prepared = None
+        if self._engine is not None:
+            self._engine.close()
+        self._at_hand = self._engine = self._prepared = None
 
-    def _loaded(self) -> tuple[Loaded, Layout, Engine]:
-        if self._at_work is None:
+    def _at_work(self) -> Engine:
+        if self._engine is None:
+            self._engine = Engine(self._loaded()[0], self.options.prefixes)
+        return self._engine
+
+    def _loaded(self) -> tuple[Loaded, Layout]:
+        if self._at_hand is None:
             options = self.options
             loaded = load(
                 Checkpoint(
@@ -215,12 +227,11 @@ class HuggingFace:
                     options.attention,
                 )
             )
-            layout = Layout(loaded, options.video_settings)
-            self._at_work = loaded, layout, Engine(loaded, options.prefixes)
-        return self._at_work
+            self._at_hand = loaded, Layout(loaded, options.video_settings)
+        return self._at_hand
 
     def _record(self, request: Request, prepared: Prepared) -> dict[str, Any]:
-        loaded, _, _ = self._loaded()
+        loaded, _ = self._loaded()
         options = self.options
         grid = prepared.vision.get("video_grid_thw")
         return record(
@@ -254,7 +265,7 @@ class HuggingFace:
         return Failure(FailureKind.TOO_LONG, reason, self.name, request=sent)
 
     def _choose(self, request: Request, prepared: Prepared, sent: Mapping[str, Any]) -> Answer:
-        loaded, _, engine = self._loaded()
+        loaded, engine = self._loaded()[0], self._at_work()
         tokenizer = loaded.processor.tokenizer
         last = tokenizer.decode(prepared.ids[0, -1:])
         space = "" if not last or last[-1].isspace() else " "
@@ -280,7 +291,7 @@ class HuggingFace:
     def _speak(
         self, request: Request, prepared: Prepared, sent: Mapping[str, Any]
     ) -> Answer | Failure:
-        loaded, _, engine = self._loaded()
+        loaded, engine = self._loaded()[0], self._at_work()
         said = engine.say(
             prepared, request.max_new_tokens, request.temperature, request.seed, _ends(loaded)
         )

@@ -111,7 +111,7 @@ def test_questions_about_one_video_share_its_pixels_and_its_prefix(
     name: str, folder: Callable[[str], str]
 ) -> None:
     model = build(Options(folder(name)))
-    loaded, _, engine = model._loaded()
+    loaded, engine = model._loaded()[0], model._at_work()
     pixels = loaded.processor.video_processor
     before = pixels.made
     for what in ("bare", "with cues", "another question", "bare"):
@@ -127,7 +127,7 @@ def by_the_library(name: str, model: HuggingFace, request: Request) -> tuple[Any
     own forward pass and ``generate`` over the whole prompt at once."""
     import torch
 
-    loaded, _, _ = model._loaded()
+    loaded = model._loaded()[0]
     prepared = model.prepare(request)
     vision = dict(prepared.vision)
     if name.startswith("qwen"):
@@ -162,7 +162,7 @@ def test_a_prompt_read_in_two_pieces_gives_what_the_library_gives(
             assert value == pytest.approx(float(expected[ids[0]]), abs=2e-4)
     free = asked(*QUESTIONS["with cues"].parts, options=(), max_new_tokens=10)
     _, words = by_the_library(name, model, free)
-    said = model._loaded()[2].say(model.prepare(free), 10, 0.0, 0, ())
+    said = model._at_work().say(model.prepare(free), 10, 0.0, 0, ())
     assert list(said.ids) == words
 
 
@@ -174,7 +174,7 @@ def test_an_options_letter_of_several_tokens_is_scored_token_by_token(
     reply = model.answer(many)
     assert isinstance(reply, Answer)
     assert [score.tokens for score in reply.option_scores] == [1] * 26 + [2] * 4
-    prepared, (_, _, engine) = model.prepare(many), model._loaded()
+    prepared, engine = model.prepare(many), model._at_work()
     ids = model._loaded()[0].processor.tokenizer("AB", add_special_tokens=False)["input_ids"]
     (first,), (both,) = (engine.log_likelihoods(prepared, [each]) for each in (ids[:1], ids))
     assert both[0] == first[0]
@@ -198,7 +198,7 @@ def test_sampling_depends_on_the_seed_alone(folder: Callable[[str], str]) -> Non
 def test_an_answer_ends_where_the_model_ends_its_turn(folder: Callable[[str], str]) -> None:
     model = build(Options(folder("internvl")))
     prepared = model.prepare(asked("Look.", VIDEO, "What?", options=()))
-    engine = model._loaded()[2]
+    engine = model._at_work()
     whole = engine.say(prepared, 8, 0.0, 0, ())
     assert (len(whole.ids), whole.complete) == (8, False)
     third = whole.ids[2]
@@ -212,7 +212,7 @@ def test_a_turn_without_a_word_is_a_failure(
 ) -> None:
     model = build(Options(folder("internvl")))
     free = asked("Look.", VIDEO, "What?", options=(), max_new_tokens=8)
-    loaded, _, engine = model._loaded()
+    loaded, engine = model._loaded()[0], model._at_work()
     (first,) = engine.say(model.prepare(free), 1, 0.0, 0, ()).ids
     monkeypatch.setattr(loaded.model.generation_config, "eos_token_id", first)
     reply = model.answer(free)
@@ -287,7 +287,20 @@ def test_a_prompt_that_cannot_fit_is_not_read(folder: Callable[[str], str]) -> N
     assert result.failure is not None
     assert result.failure.kind is FailureKind.TOO_LONG
     assert "4 frames" in result.failure.reason
-    assert model._loaded()[2].prefixes_read == 0
+    assert model._loaded()[0]._model is None
+
+
+def test_counting_and_drafting_load_no_weights(tmp_path: Path) -> None:
+    path = tiny.save("internvl", tmp_path)
+    for file in path.glob("*.safetensors"):
+        file.unlink()
+    model = build(Options(str(path)))
+    request = QUESTIONS["with cues"]
+    assert model.count(request).tokens == model.prepare(request).ids.shape[1]
+    assert (model.native_video, model.context_tokens) == (False, 8192)
+    assert "- 0:01 a rope" in model.draft(request)["text"]
+    with pytest.raises(BadInput, match="cannot load"):
+        model.answer(request)
 
 
 @pytest.mark.parametrize(

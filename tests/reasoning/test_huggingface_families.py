@@ -74,7 +74,7 @@ def told_s(name: str, model: HuggingFace, asked: Request) -> list[float]:
     if name == "qwen2_5_vl":
         prepared = model.prepare(asked)
         places = (prepared.ids[0] == video_token(model)).nonzero()[:, 0]
-        steps = sorted(set(prepared.positions[0, 0, places].tolist()))
+        steps = sorted(set(model._at_work().positions(prepared)[0, 0, places].tolist()))
         return [(step - steps[0]) / tiny.TOKENS_PER_SECOND for step in steps]
     patterns = {
         "qwen3_vl": r"<(\d+\.\d) seconds>",
