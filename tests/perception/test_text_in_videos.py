@@ -238,14 +238,15 @@ def test_a_sign_under_a_panning_camera_is_one_span_and_a_caption_over_it_another
 
 
 def test_a_sign_under_a_panning_camera_may_be_misread_at_once() -> None:
-    """Between the first and the second reading both the place and a letter change."""
-    right, wrong = (sign(STREET, text, 700, 120) for text in ("RESTAURANT", "RESTAURAMT"))
+    """Between the first and the second reading both its place, by most of its width, and a letter
+    change."""
+    right, wrong = (sign(STREET, text, 550, 120) for text in ("RESTAURANT", "RESTAURAMT"))
 
     def film(time_s: float) -> Picture:
-        left = round(300 + 90 * time_s)
+        left = round(300 + 130 * time_s)
         return (wrong if 0.5 < time_s < 1.5 else right)[:, left : left + WIDTH].copy()
 
-    assert told(watch(film, 4).track) == [("restaurant", 0.0, 4.0)]
+    assert told(watch(film, 1.8).track) == [("restaurant", 0.0, 1.8)]
 
 
 def test_text_on_a_shirt_is_one_span_in_the_scene() -> None:
