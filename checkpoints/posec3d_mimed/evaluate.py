@@ -26,8 +26,8 @@ from vocabulary import CLASSES, INDEX, JHMDB_CLASSES, MIRROR, NONE
 
 from perception.skeleton.training import measures
 
-MOST_FALSE = 0.03
-"""Share of still windows that may become a cue at 0.6."""
+MOST_FALSE = {"frozen": 0.03, "idle": 0.03, "gap": 0.05}
+"""Shares of windows without an action that may become a cue at 0.6."""
 
 GATE = 0.05
 """Joint travel under which the product takes a window for still (`least_travel`)."""
@@ -59,9 +59,10 @@ def _arguments() -> argparse.Namespace:
 def calibrate(args: argparse.Namespace, network: Network, labels: Labels, part: Part) -> None:
     """Fit the bias of "none" and the temperature.
 
-    The bias is the least at which at most `MOST_FALSE` of the frozen and of the idle windows become
-    cues at 0.6. For each bias the temperature has the least negative log likelihood over actions,
-    whole and cut, clean and noisy, and every kind of "none" of training.
+    The bias is the least at which no more windows of each kind than `MOST_FALSE` become cues at 0.6
+    by themselves, without the product's motion gate. For each bias the temperature has the least
+    negative log likelihood over actions, whole and cut, clean and noisy, and every kind of "none"
+    of training.
     """
     rng = np.random.default_rng(args.seed)
     clips = with_jacks(part, args.seed)
@@ -74,16 +75,17 @@ def calibrate(args: argparse.Namespace, network: Network, labels: Labels, part: 
         views += none_views(part, kind, 40, rng)[0]
         truth += [NONE] * 40
     logits, served = network.logits(views), labels.served[np.array(truth)]
-    still = [network.logits(none_views(part, kind, 400, rng)[0]) for kind in ("frozen", "idle")]
+    seen = {kind: network.logits(none_views(part, kind, 400, rng)[0]) for kind in MOST_FALSE}
     for bias in np.arange(0, 4, 0.25):
         shifted = labels.biased(logits, bias)
         temperature = measures.fit_temperature(shifted, served, labels.served, len(labels.names))
-        chances = [labels.probabilities(z, temperature, bias) for z in still]
-        rates = [
-            ((p.argmax(axis=1) != labels.none) & (p.max(axis=1) >= 0.6)).mean() for p in chances
-        ]
-        print(f"bias {bias} temperature {temperature} frozen {rates[0]:.4f} idle {rates[1]:.4f}")
-        if max(rates) <= MOST_FALSE:
+        rates = {}
+        for kind, z in seen.items():
+            chances = labels.probabilities(z, temperature, bias)
+            kept = (chances.argmax(axis=1) != labels.none) & (chances.max(axis=1) >= 0.6)
+            rates[kind] = float(kept.mean())
+        print(f"bias {bias} temperature {temperature}", *(f"{k} {r:.4f}" for k, r in rates.items()))
+        if all(rates[kind] <= most for kind, most in MOST_FALSE.items()):
             break
     before = labels.probabilities(logits, 1.0, 0.0)
     labels.keep(temperature, float(bias))
