@@ -1,5 +1,5 @@
 """Any 2D pose estimator of mmpose: a config and a checkpoint, top-down or one-stage, that tells the
-17 keypoints of COCO (HRNet, RTMPose, ViTPose, RTMO, DEKR, associative embedding, ...).
+17 keypoints of COCO (HRNet, RTMPose, SimCC, RTMO, associative embedding, ...).
 
 A config of mmpose is Python code and is run: take configs only from whom you would run a program.
 Checkpoints are read as data. mmpose's own ``inference_topdown`` is not used: without a box it takes
