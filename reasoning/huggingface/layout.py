@@ -83,8 +83,8 @@ class Layout:
         """
         before, seams, after, frames = self._sorted(parts)
         opening = ""
-        if frames and self.family.from_first_frame and frames[0].time_s > 0:
-            opening = f"The video starts at {clock(frames[0].time_s)}."
+        if frames and self.family.from_first_frame and frames[0].time_s > _apart_s(frames):
+            opening = f"What is shown of the video starts at {clock(frames[0].time_s)}."
         head = "\n".join([*before, *([opening] if opening else [])])
         tail = "\n".join([*after, *([closing] if closing else [])])
         text = self._chat(head, tail, with_video=bool(frames))
@@ -269,16 +269,21 @@ def _metadata(frames: Sequence[Frame]) -> dict[str, Any]:
     Qwen2.5-VL counts its seconds by.
     """
     ticks = [round(frame.time_s * _TICKS_HZ) for frame in frames]
-    apart = (ticks[-1] - ticks[0]) / max(1, len(ticks) - 1) or _TICKS_HZ
+    apart_s = _apart_s(frames)
     height, width = frames[0].rgb.shape[:2]
     return {
         "fps": float(_TICKS_HZ),
         "frames_indices": ticks,
-        "total_num_frames": max(1, round(apart * len(ticks))),
-        "duration": frames[-1].time_s + apart / _TICKS_HZ,
+        "total_num_frames": max(1, round(apart_s * _TICKS_HZ * len(ticks))),
+        "duration": frames[-1].time_s + apart_s,
         "width": width,
         "height": height,
     }
+
+
+def _apart_s(frames: Sequence[Frame]) -> float:
+    """The mean time from one frame to the next; 1 s for a single one."""
+    return (frames[-1].time_s - frames[0].time_s) / max(1, len(frames) - 1) or 1.0
 
 
 def _spelled_out(text: str, special: Sequence[str]) -> str:
