@@ -441,7 +441,7 @@ def test_the_key_shows_in_nothing_that_is_told_or_logged(
     echoes = (
         error(400, f"odd key {SECRET}"),
         error(429, f"busy, {SECRET}"),
-        error(400, "x" * 495 + SECRET),
+        *(error(400, "x" * length + SECRET) for length in (445, 470)),
         says(f"The key is {SECRET}."),
         says(None, refusal=f"I know {SECRET}."),
         says("x", model=SECRET, usage={SECRET: 1}),
@@ -466,7 +466,7 @@ def test_the_key_shows_in_nothing_that_is_told_or_logged(
     printed = capfd.readouterr()
     everything = "\n".join([*shown, caplog.text, printed.out, printed.err])
     assert "refused the key (LAB_KEY)" in everything
-    for piece in (SECRET, SECRET.replace("/", "\\/"), SECRET[:12]):
+    for piece in (SECRET, SECRET.replace("/", "\\/"), SECRET[:8]):
         assert piece not in everything
 
 
