@@ -78,6 +78,12 @@ _PARTS = (
     _Part("Gemini", "google-genai", "google.genai", extra="gemini"),
     _Part("VideoLLMs of Hugging Face", "transformers", "transformers", extra="transformers"),
     _Part("VideoLLMs of Hugging Face", "torchvision", "torchvision", extra="transformers"),
+    _Part(
+        "closeness in meaning",
+        "sentence-transformers",
+        "sentence_transformers",
+        extra="embeddings",
+    ),
     _Part("weights from Hugging Face", "huggingface-hub", "huggingface_hub", extra="huggingface"),
 )
 
