@@ -179,6 +179,7 @@ def _report(pending: Sequence[Wanted], reasons: Mapping[Wanted, Sequence[str]]) 
         lines.append(f"Cannot get the checkpoint {name!r} ({files}). Tried:")
         tried = dict.fromkeys(reason for item in items for reason in reasons[item])
         lines += [f"  - {reason}" for reason in tried]
-        lines.append(f"  By hand: put {files} into {items[0].target.parent}")
+        folder = items[0].target.parent
+        lines.append(f"  By hand: cuelight checkpoints add FILE, or put {files} into {folder}")
     lines.append(f"Then check with: cuelight checkpoints verify {' '.join(names)}")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""``cuelight checkpoints list | fetch | verify | path``: the weights on this disk."""
+"""``cuelight checkpoints list | fetch | add | verify | path``: the weights on this disk."""
 
 from __future__ import annotations
 
@@ -125,7 +125,32 @@ def path(
     return 0 if here else 1
 
 
-commands = {"list": list_checkpoints, "fetch": fetch, "verify": verify, "path": path}
+def add(
+    files: Annotated[list[Path], typer.Argument(help="Files of checkpoints, e.g. downloads.")],
+    json: output.Json = False,
+    quiet: output.Quiet = False,
+) -> None:
+    """Put files that you have into the cache folder: for a machine without internet.
+
+    A file is known by its sha256, whatever its name; any other is refused.
+    """
+    from perception.fetching.by_hand import add as put
+
+    added = [put(file) for file in files]
+    if json:
+        output.emit([{"checkpoint": one.name, "path": str(place)} for one, place in added])
+    elif not quiet:
+        for checkpoint, place in added:
+            tell(f"{checkpoint.name}: {place}")
+
+
+commands = {
+    "list": list_checkpoints,
+    "fetch": fetch,
+    "add": add,
+    "verify": verify,
+    "path": path,
+}
 
 
 def _document(checkpoint: Checkpoint) -> dict[str, Any]:

@@ -538,7 +538,7 @@ def test_another_file_than_the_beginning_says_is_not_kept(store: Callable[..., S
         with pytest.raises(WeightsError) as caught:
             ours.path("published")
     assert f"not {sha256(WHOLE)[:8]}…" in str(caught.value)
-    assert f"By hand: put w.pth into {ours.location('published').parent}" in str(caught.value)
+    assert f"or put w.pth into {ours.location('published').parent}" in str(caught.value)
     assert not ours.has("published")
 
 

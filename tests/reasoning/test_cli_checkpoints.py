@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from perception import sample, weights
+from perception.shipped import shipped
 from reasoning.cli import main
 
 
@@ -171,3 +173,41 @@ def test_fetch_prints_the_places_and_sample_says_what_is_in_it(
     assert Path(said["path"]).is_file()
     assert said["caption"] == {"text": sample.CAPTION, "start_s": 1.0, "end_s": 4.0}
     assert said["line"]["text"] == sample.LINE
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_a_file_that_was_brought_is_known_by_its_content(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought = tmp_path / "from a friend.pth"
+    brought.write_bytes(b"weights")
+    name = "posec3d_ntu60_keypoint"
+    code, _, err = run(capsys, "checkpoints", "add", str(brought))
+    assert code == 2
+    assert "no checkpoint of the manifest" in err
+
+    begins = hashlib.sha256(b"weights").hexdigest()[:8]
+    manifest = tmp_path / "manifest.yaml"
+    text = (shipped("checkpoints") / "manifest.yaml").read_text()
+    manifest.write_text(text.replace("sha256: f3adabf1", f"sha256: {begins}"))
+    monkeypatch.setattr(weights, "_store", lambda: weights.Store(manifest, tmp_path / "cache"))
+    (added,) = run_json(capsys, "checkpoints", "add", str(brought))
+    assert added["checkpoint"] == name
+    assert Path(added["path"]).read_bytes() == b"weights"
+    assert weights.has(name)
+    assert {each.state for each in weights.verify([name])} == {weights.State.OK}
+    assert run_json(capsys, "checkpoints", "add", added["path"]) == [added]
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_a_damaged_download_is_refused_by_its_name(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    cut = tmp_path / "slowonly_r50_u48_240e_ntu60_xsub_keypoint-f3adabf1.pth"
+    cut.write_bytes(b"cut off")
+    code, _, err = run(capsys, "checkpoints", "add", str(cut))
+    assert code == 1
+    assert "is damaged or is another file" in err
+    code, _, err = run(capsys, "checkpoints", "add", str(tmp_path / "absent.pth"))
+    assert code == 2
+    assert "No such file" in err
