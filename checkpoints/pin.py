@@ -1,12 +1,14 @@
-"""Writes size and sha256 of the weights of our own into the manifest.
+"""Writes size and sha256 of the weights of our own into the manifest, and how well the action
+network's probabilities hold (``posec3d_mimed/results.json``).
 
-Run ``python checkpoints/pin.py`` after a weight in this folder has been made anew; nothing else of
-the manifest changes.
+Run ``python checkpoints/pin.py`` after a weight in this folder has been made anew and measured;
+nothing else of the manifest changes.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from pathlib import Path
 
@@ -15,6 +17,23 @@ ENTRY = re.compile(
     r"(?P<head>sha256: )[0-9a-f]+(?P<middle>\n\s+size: )\d+"
     r"(?P<tail>\n\s+sources:\n\s+- kind: file\n\s+path: (?P<path>\S+))"
 )
+
+MEASURED = re.compile(
+    r"(?P<head>results\.json, test\)\n)(?P<at> +)ece: [0-9.]+\n +reliability:\n(?: +- \{.+\}\n)+"
+)
+
+
+def measured(entry: re.Match[str]) -> str:
+    """The manifest's lines of the calibration error and the reliability, as measured last."""
+    results = json.loads((HERE / "posec3d_mimed" / "results.json").read_text(encoding="utf-8"))
+    found, at = results["test"]["calibration_error"], entry["at"]
+    print(f"posec3d_mimed: calibration error {found['all']}")
+    bins = "".join(
+        f"{at}  - {{n: {each['n']}, confidence: {float(each['confidence'])}, "
+        f"accuracy: {float(each['accuracy'])}}}\n"
+        for each in found["reliability"]
+    )
+    return f"{entry['head']}{at}ece: {float(found['all'])}\n{at}reliability:\n{bins}"
 
 
 def pinned(entry: re.Match[str]) -> str:
@@ -27,4 +46,5 @@ def pinned(entry: re.Match[str]) -> str:
 
 if __name__ == "__main__":
     manifest = HERE / "manifest.yaml"
-    manifest.write_text(ENTRY.sub(pinned, manifest.read_text(encoding="utf-8")), encoding="utf-8")
+    text = ENTRY.sub(pinned, manifest.read_text(encoding="utf-8"))
+    manifest.write_text(MEASURED.sub(measured, text), encoding="utf-8")
