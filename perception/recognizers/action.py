@@ -8,7 +8,7 @@ together`` everybody in a window is one clip, as in mmaction2.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -149,7 +149,7 @@ class ActionRecognizer:
         return Source(
             name=KIND,
             version=VERSION,
-            checkpoint_sha256="+".join(weights.sha256(name) for name in self.weights),
+            checkpoint_sha256="+".join([*_pins(self.estimator), *_pins(self.classifier)]),
             settings=settings,
         )
 
@@ -268,6 +268,13 @@ class ActionSession:
                 rows.append(classifier.classify(clip.keypoints, clip.scores, picture))
         posteriors = np.array(rows, dtype=np.float32).reshape(len(spans), len(labels.names))
         return smoothed(spans, posteriors) if options.merge else posteriors
+
+
+def _pins(part: PoseEstimator | ActionClassifier) -> Iterator[str]:
+    """The sha256 of the weights of a part: of the manifest's, then of the user's own file."""
+    yield from (weights.sha256(name) for name in part.checkpoints)
+    if own := part.settings.get("weights_sha256"):
+        yield str(own)
 
 
 def _numbered(cue: Cue, number: int) -> Cue:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -14,8 +15,10 @@ from perception.cue import Cue, CueTrack, Source, Span, Status, VideoInfo
 from perception.errors import BadInput, UnknownName, UserError
 from perception.recognizer import Frame
 from perception.recognizers.action import ActionRecognizer, Options, build
+from perception.shipped import shipped
 from perception.skeleton.pose import PersonPose
 from perception.skeleton.posec3d import ActionLabels
+from perception.skeleton.runtimes import onnx
 from perception.skeleton.windows import (
     clip_between,
     joint_travel,
@@ -320,6 +323,18 @@ def test_the_source_pins_labels_and_settings() -> None:
     assert source(Options()) == source(Options())
     assert source(Options()) != source(Options(window_s=3))
     assert source(Options()).settings["runtimes"] == {"onnx": {"labels": LABELS.digest}}
+
+
+def test_the_source_pins_a_network_of_ones_own(tmp_path: Path) -> None:
+    folder = shipped("checkpoints") / "posec3d_mimed"
+    for name in ("posec3d_mimed.onnx", "labels.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    runtimes = {"onnx": onnx.Options(checkpoint=str(tmp_path))}
+    own, ours = build(Options(runtimes=runtimes)).source, build(Options()).source
+    # the same file: the same sha256, in the place of the classifier's
+    assert own.checkpoint_sha256 == ours.checkpoint_sha256
+    assert own.checkpoint_sha256.count("+") == 2
+    assert own != ours
 
 
 @pytest.mark.parametrize("wrong", [{"window_s": 0}, {"top": 0}, {"least_confidence": 1.5}])
