@@ -23,7 +23,7 @@ from perception.recognizer import AudioChunk, Batch, Needs, Recognition
 from perception.skeleton.people import PeopleTracker, PersonTrack, TrackerOptions
 from perception.skeleton.pose import MAX_SIDE_PX, RATE_HZ, PoseEstimator
 from perception.skeleton.posec3d import RUNTIMES, ActionClassifier, PoseC3D
-from perception.skeleton.scene import Clip, clip_of_all
+from perception.skeleton.scene import Clip, clip_of_all, where_is
 from perception.skeleton.windows import (
     each_window,
     segments,
@@ -198,7 +198,7 @@ class ActionSession:
             return clip_of_all([person], span, options.rate_hz, most=1)
 
         def subject(span: Span, _: Clip) -> tuple[str, dict[str, Any]]:
-            where = _where(person, span, self._video)
+            where = where_is(person, span, self._video)
             whose = f"person {person.id}" if alone else f"person {person.id}, {where},"
             return whose, {"person": person.id, "where": where}
 
@@ -218,7 +218,7 @@ class ActionSession:
             (person,) = (each for each in people if each.id == seen.who[0])
             return f"person {person.id}", {
                 "person": person.id,
-                "where": _where(person, span, self._video),
+                "where": where_is(person, span, self._video),
             }
 
         return self._cues(0.0, end_s, clip, subject) if people else []
@@ -302,18 +302,3 @@ def _status(
     if not idle:
         return Status.COMPLETE, ()
     return Status.COMPLETE, (f"No known action was recognised for {', '.join(idle)}.",)
-
-
-def _where(person: PersonTrack, span: Span, video: VideoInfo) -> str:
-    """Where in the picture the person is during a span, in thirds: "upper left", "centre"."""
-    during = (person.times_s >= span.start_s) & (person.times_s < span.end_s)
-    if not during.any():
-        during[np.argmin(np.abs(person.times_s - (span.start_s + span.end_s) / 2))] = True
-    box = np.median(person.boxes[during], axis=0)
-    x = (box[0] + box[2]) / 2 / max(video.width, 1)
-    y = (box[1] + box[3]) / 2 / max(video.height, 1)
-    row = "upper" if y < 1 / 3 else "lower" if y >= 2 / 3 else ""
-    column = "left" if x < 1 / 3 else "right" if x >= 2 / 3 else ""
-    if row and not column:
-        return f"{row} centre"
-    return f"{row} {column}".strip() or "centre"

@@ -1,4 +1,4 @@
-"""A window of a video as one skeleton clip of the people who are in it."""
+"""A window of a video as one skeleton clip of the people who are in it, and where they are."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perception.cue import Span
+from perception.cue import Span, VideoInfo
 from perception.skeleton.heatmaps import Floats
 from perception.skeleton.people import PersonTrack
 from perception.skeleton.windows import clip_between, joint_travel
 
-__all__ = ["Clip", "clip_of_all"]
+__all__ = ["Clip", "clip_of_all", "where_is"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,3 +62,18 @@ def clip_of_all(people: Sequence[PersonTrack], span: Span, rate_hz: float, most:
         scores=scores,
         presence=alone,
     )
+
+
+def where_is(person: PersonTrack, span: Span, video: VideoInfo) -> str:
+    """Where in the picture the person is during a span, in thirds: "upper left", "centre"."""
+    during = (person.times_s >= span.start_s) & (person.times_s < span.end_s)
+    if not during.any():
+        during[np.argmin(np.abs(person.times_s - (span.start_s + span.end_s) / 2))] = True
+    box = np.median(person.boxes[during], axis=0)
+    x = (box[0] + box[2]) / 2 / max(video.width, 1)
+    y = (box[1] + box[3]) / 2 / max(video.height, 1)
+    row = "upper" if y < 1 / 3 else "lower" if y >= 2 / 3 else ""
+    column = "left" if x < 1 / 3 else "right" if x >= 2 / 3 else ""
+    if row and not column:
+        return f"{row} centre"
+    return f"{row} {column}".strip() or "centre"
