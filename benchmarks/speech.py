@@ -143,6 +143,7 @@ def no_speech(recognizer: SpeechRecognizer) -> list[dict[str, Any]]:
         heard = listen(recognizer, make(MINUTE_S))
         guards = Counter(str(each.doubt.guard) for each in heard.dropped)
         rows.append({"sound": name, "kept": len(heard.texts), "dropped": dict(guards)})
+        tell(rows[-1])
     return rows
 
 
@@ -153,6 +154,7 @@ def speech(recognizer: SpeechRecognizer) -> list[dict[str, Any]]:
         for condition, change in {**CONDITIONS, BACKWARDS: lambda sound: sound[::-1]}.items():
             result = listen(recognizer, change(clip.sound))
             heard.setdefault((condition, clip.voices), []).append((clip, result))
+            tell({"said": clip.text, condition: result.texts, "dropped": len(result.dropped)})
     return [
         row_of(condition, voices, each)
         for (condition, voices), each in sorted(heard.items(), key=lambda item: item[0])
@@ -232,6 +234,7 @@ def memory(recognizer: SpeechRecognizer, minutes: int) -> list[dict[str, Any]]:
     def watch(progress: Progress) -> None:
         if progress.done_s >= 60 * (len(rows) * minutes / 6):
             rows.append({"minute": round(progress.done_s / 60), "MB": round(resident_mb())})
+            tell(rows[-1])
 
     with tempfile.TemporaryDirectory() as folder:
         path = looped(Path(folder) / "long.mp4", minutes)
@@ -258,6 +261,11 @@ def looped(path: Path, minutes: int) -> Path:
             file.mux(stream.encode(frame))
         file.mux(stream.encode(None))
     return path
+
+
+def tell(row: dict[str, Any]) -> None:
+    """Progress, on stderr."""
+    print(*(f"{key}: {value}" for key, value in row.items()), file=sys.stderr, flush=True)
 
 
 def resident_mb() -> float:

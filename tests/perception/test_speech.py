@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -19,15 +20,18 @@ from perception.recognizer import AUDIO_RATE_HZ, AudioChunk, Recognition
 from perception.recognizers.speech import Options, build
 from perception.sample import LINE
 from perception.waveform import read_waveform
+from tests.perception.recordings import voice
 from tests.perception.sounds import (
     Samples,
     applause,
     band,
+    has_espeak,
     line,
     line_ends,
     mixed,
     pink,
     silence,
+    spoken,
     tone,
     tune,
     white,
@@ -171,6 +175,47 @@ def test_faint_speech_and_speech_in_noise_and_over_music_are_heard() -> None:
     assert "warming up before the big" in noisy.text
     [over_music] = listen((0.0, mixed(line(), band(4), 10))).track.cues
     assert "warming up before the big" in over_music.text
+
+
+def as_it_is(speech: Samples) -> Samples:
+    return speech
+
+
+def over_music(speech: Samples) -> Samples:
+    return mixed(speech, band(10), 10)
+
+
+def in_noise(speech: Samples) -> Samples:
+    return mixed(speech, white(10), 10)
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("changed", [as_it_is, over_music, in_noise])
+def test_the_guards_do_not_eat_speech_of_recorded_voices(
+    changed: Callable[[Samples], Samples],
+) -> None:
+    for name in ("en_quick_brown_fox", "es_pangrama", "pt_pangrama"):
+        recognition = listen((0.0, changed(voice(name))))
+        assert len(recognition.track.cues) >= 1
+        assert read_dropped("speech", recognition.traces) == ()
+        assert {cue.attributes["language"] for cue in recognition.track.cues} == {name[:2]}
+
+
+@pytest.mark.weights
+@pytest.mark.skipif(not has_espeak(), reason="espeak-ng is not installed")
+@pytest.mark.parametrize("changed", [as_it_is, over_music, in_noise])
+def test_the_guards_do_not_eat_speech_of_a_synthesiser(
+    changed: Callable[[Samples], Samples],
+) -> None:
+    for text, synthetic in (
+        ("The boy was there when the sun rose.", "en-us"),
+        ("The source of the huge river is the clear spring.", "en-us+m3"),
+        ("The salt breeze came across from the sea.", "en-gb-x-rp"),
+    ):
+        recognition = listen((0.0, changed(spoken(text, synthetic))))
+        assert read_dropped("speech", recognition.traces) == ()
+        right = set(words_of(text)) & set(said(recognition.track))
+        assert len(right) >= 0.6 * len(set(words_of(text)))
 
 
 @pytest.mark.weights
