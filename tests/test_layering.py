@@ -31,7 +31,7 @@ HEAVY = (
 )
 SUBCLASS_TORCH = {
     f"perception.skeleton.training.{name}"
-    for name in ("export", "fit", "network", "trainer", "weights")
+    for name in ("export", "fit", "mmaction_runner", "network", "trainer", "weights")
 }
 """Torch code through and through; imported behind ``training.require_torch``."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from perception.errors import BadInput, StorageError
+from perception.errors import BadInput, StorageError, UserError
 from perception.workers import Progress
 from reasoning.cli import _output as output
 from reasoning.cli._terminal import tell
@@ -69,6 +69,12 @@ def posec3d(
     device: Annotated[str, typer.Option(help="cpu or cuda; auto = cuda where there is one.")] = (
         "auto"
     ),
+    backend: Annotated[
+        str,
+        typer.Option(
+            help="torch, or mmaction2 for its Runner; auto = mmaction2 where it is installed."
+        ),
+    ] = "auto",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only tell what would be trained on what.")
     ] = False,
@@ -102,10 +108,24 @@ def posec3d(
         seed=seed,
         threads=threads,
         device=device,
+        backend=_backend(backend),
     )
     if dry_run:
         return _tell_plan(_planned(data, settings), out, json)
     return _train(data, settings, out, json, quiet)
+
+
+def _backend(name: str) -> str:
+    """What ``auto`` means here."""
+    if name != "auto":
+        return name
+    from perception.skeleton.openmmlab import stack
+
+    try:
+        stack.check("mmaction2's Runner")
+    except UserError:
+        return "torch"
+    return "mmaction2"
 
 
 def _planned(data: Path, settings: Settings) -> Plan:

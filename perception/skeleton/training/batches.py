@@ -6,6 +6,7 @@ ends by itself when the one that started it does, however that ends.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import signal
 from collections.abc import Callable
@@ -22,6 +23,10 @@ __all__ = ["Batch", "Batches", "Examples", "stacked"]
 
 Batch = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]
 """Points `[B, frames, 17, 2]`, scores `[B, frames, 17]`, labels `[B]`."""
+
+
+_GONE = (BrokenPipeError, ConnectionResetError)
+"""What is raised when the other process has ended."""
 
 
 class Examples(Protocol):
@@ -49,12 +54,12 @@ class Batches:
 
     def __init__(self, source: Callable[[], Examples], size: int, seed: int) -> None:
         context = multiprocessing.get_context("spawn")
-        self._receiver, sender = context.Pipe(duplex=False)
-        self._process = context.Process(
-            target=_make, args=(sender, source, size, seed), daemon=True
-        )
+        self._maker, other = context.Pipe()
+        self._process = context.Process(target=_make, args=(other,), daemon=True)
         self._process.start()
-        sender.close()
+        other.close()
+        with contextlib.suppress(*_GONE):
+            self._maker.send((source, size, seed))
 
     def take(self) -> Batch:
         """The next batch.
@@ -63,8 +68,8 @@ class Batches:
             CuelightError: the other process ended.
         """
         try:
-            batch: Batch = self._receiver.recv()
-        except EOFError:
+            batch: Batch = self._maker.recv()
+        except (EOFError, *_GONE):
             raise CuelightError(
                 "The process that makes the training examples ended; see its error above."
             ) from None
@@ -72,17 +77,16 @@ class Batches:
 
     def close(self) -> None:
         """End the other process."""
-        self._receiver.close()
+        self._maker.close()
         self._process.terminate()
         self._process.join()
 
 
-def _make(sender: Connection, source: Callable[[], Examples], size: int, seed: int) -> None:
+def _make(taker: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    source, size, seed = taker.recv()
     rng = np.random.default_rng(seed)
     examples = source()
-    try:
+    with contextlib.suppress(*_GONE):
         while True:
-            sender.send(stacked([examples.draw(rng) for _ in range(size)]))
-    except (BrokenPipeError, ConnectionResetError):
-        return
+            taker.send(stacked([examples.draw(rng) for _ in range(size)]))

@@ -41,6 +41,7 @@ def card(plan: Plan, results: dict[str, Any], trained: dict[str, Any]) -> str:
 
 def _head(plan: Plan, trained: dict[str, Any]) -> Iterator[str]:
     shape, settings = plan.architecture.shape, plan.settings
+    runner = " and mmaction2's Runner" if settings.backend == "mmaction2" else ""
     yield "# PoseC3D, trained on labels of one's own\n"
     yield (
         f"Names what one person does from {settings.window_s:g} seconds of COCO-17 keypoints: "
@@ -56,7 +57,7 @@ def _head(plan: Plan, trained: dict[str, Any]) -> Iterator[str]:
         (
             "trained",
             f"{trained['steps']:,} steps of {settings.batch}, {settings.minutes:g} minutes, "
-            f"seed {settings.seed}, {settings.backend} {trained['torch']} on {settings.device}",
+            f"seed {settings.seed}, torch {trained['torch']}{runner} on {settings.device}",
         ),
         ("written by", f"cuelight {trained['version']}"),
     ]

@@ -28,7 +28,7 @@ from perception.skeleton.training.batches import Batch
 from perception.skeleton.training.network import PoseC3D, heatmap_batch
 from perception.whole import whole_file
 
-__all__ = ["Recipe", "Run", "Told", "fit", "logits_of"]
+__all__ = ["Clock", "Recipe", "Run", "Told", "fit", "logits_of"]
 
 WARM_UP, FLOOR = 0.05, 0.005
 
@@ -179,11 +179,20 @@ class Run:
         with whole_file(self.path) as file:
             torch.save(state, file)
 
-    def learn(self, batch: Batch) -> tuple[float, int]:
-        """One step; returns the summed loss and the number of right answers."""
+    def set_rate(self) -> None:
+        """Give the optimiser the learning rate of now."""
         rate = rate_at(min(self.elapsed_s / self.total_s, 1.0), self.recipe.learning_rate)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
+
+    def stepped(self) -> None:
+        """Take in what the optimiser did to the weights."""
+        self.step += 1
+        self.average.update(self.step)
+
+    def learn(self, batch: Batch) -> tuple[float, int]:
+        """One step; returns the summed loss and the number of right answers."""
+        self.set_rate()
         points, scores, labels = (torch.from_numpy(a).to(self.device) for a in batch)
         volume = heatmap_batch(points, scores, self.architecture, torch.bfloat16)
         with torch.autocast(self.device, torch.bfloat16):
@@ -194,8 +203,7 @@ class Run:
         loss.backward()
         nn.utils.clip_grad_norm_(self.net.parameters(), 5.0)
         self.optimiser.step()
-        self.step += 1
-        self.average.update(self.step)
+        self.stepped()
         return loss.item() * len(labels), int((logits.argmax(1) == labels).sum())
 
 
@@ -238,27 +246,56 @@ class Told:
     save_every_s: float = 240.0
 
 
-def fit(run: Run, take: Callable[[], Batch], told: Told) -> None:
-    """Train until the run's minutes are over; its state is saved meanwhile and at the end."""
-    begun = time.monotonic() - run.elapsed_s
-    next_line, next_save = run.elapsed_s + told.line_every_s, run.elapsed_s + told.save_every_s
-    loss, right, count = 0.0, 0, 0
-    run.net.train()
-    while run.elapsed_s < run.total_s:
-        batch = take()
-        step_loss, step_right = run.learn(batch)
-        loss, right, count = loss + step_loss, right + step_right, count + len(batch[2])
-        run.elapsed_s = time.monotonic() - begun
+class Clock:
+    """Ends a run in time; meanwhile tells how it goes and saves its state."""
+
+    def __init__(self, run: Run, told: Told) -> None:
+        self._run, self._told = run, told
+        self._begun = time.monotonic() - run.elapsed_s
+        self._next_line = run.elapsed_s + told.line_every_s
+        self._next_save = run.elapsed_s + told.save_every_s
+        self._loss, self._right, self._count = 0.0, 0, 0
+
+    @property
+    def ticks(self) -> bool:
+        """Whether there is time left."""
+        return self._run.elapsed_s < self._run.total_s
+
+    def step(self, loss: float, right: int, count: int) -> None:
+        """A step was made on `count` examples, with this summed loss and so many right answers."""
+        run, told = self._run, self._told
+        self._loss, self._right = self._loss + loss, self._right + right
+        self._count += count
+        run.elapsed_s = time.monotonic() - self._begun
         told.progress(run.elapsed_s)
-        if run.elapsed_s > next_line:
+        if run.elapsed_s > self._next_line:
             rate = run.optimiser.param_groups[0]["lr"]
             when = f"{run.elapsed_s / 60:.1f} min step {run.step} rate {rate:.5f}"
-            how = f"loss {loss / count:.3f} accuracy {right / count:.3f}"
-            told.log(f"{when} {how} ({count / told.line_every_s:.0f} examples/s)")
-            loss, right, count, next_line = 0.0, 0, 0, next_line + told.line_every_s
-        if run.elapsed_s > next_save:
+            loss, accuracy = self._loss / self._count, self._right / self._count
+            speed = self._count / told.line_every_s
+            told.log(f"{when} loss {loss:.3f} accuracy {accuracy:.3f} ({speed:.0f} examples/s)")
+            self._loss, self._right, self._count = 0.0, 0, 0
+            self._next_line += told.line_every_s
+        if run.elapsed_s > self._next_save:
             run.save()
             told.log(told.report(run.average.net))
-            next_save += told.save_every_s
-    run.save()
-    told.log(f"finished: {run.step} steps of {run.recipe.batch}; {told.report(run.average.net)}")
+            self._next_save += told.save_every_s
+
+    def end(self) -> None:
+        """Save the state and tell what came out."""
+        run, told = self._run, self._told
+        run.save()
+        told.log(
+            f"finished: {run.step} steps of {run.recipe.batch}; {told.report(run.average.net)}"
+        )
+
+
+def fit(run: Run, take: Callable[[], Batch], told: Told) -> None:
+    """Train until the run's minutes are over; its state is saved meanwhile and at the end."""
+    clock = Clock(run, told)
+    run.net.train()
+    while clock.ticks:
+        batch = take()
+        loss, right = run.learn(batch)
+        clock.step(loss, right, len(batch[2]))
+    clock.end()

@@ -16,11 +16,13 @@ from perception.skeleton.training.examples import ClipExamples, sides
 from perception.skeleton.training.spans import PARTS, SpanFile, read_spans
 from perception.skeleton.training.split import Split, split
 
-__all__ = ["EMBEDDED", "NOTHING", "Plan", "Settings", "prepare"]
+__all__ = ["BACKENDS", "EMBEDDED", "NOTHING", "Plan", "Settings", "prepare"]
 
 EMBEDDED = "posec3d_mimed"
 NOTHING = "none"
 """As ``init``: random weights. As a label: the class of what is no action."""
+
+BACKENDS = ("torch", "mmaction2")
 
 LABELS_FILE = "labels.csv"
 
@@ -48,7 +50,7 @@ class Settings:
         allow_leaks: train although subjects or videos are in several parts.
         seed: of weights, split and examples.
         threads, device: of torch; 0 threads = one a core.
-        backend: ``torch``, or ``mmaction2`` for its Runner.
+        backend: one of ``BACKENDS``: ``mmaction2`` is its Runner.
     """
 
     init: str = EMBEDDED
@@ -79,6 +81,8 @@ class Settings:
                 )
         if not 0 < self.none_share < 1:
             raise BadInput(f"--none-share must lie between 0 and 1, not {self.none_share:g}.")
+        if self.backend not in BACKENDS:
+            raise UnknownName("backend", self.backend, BACKENDS)
         if self.arch and self.arch not in ARCHITECTURES:
             raise UnknownName("architecture", self.arch, ARCHITECTURES)
         if self.init == EMBEDDED and self.arch == "full":

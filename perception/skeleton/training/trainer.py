@@ -32,7 +32,7 @@ from perception.skeleton.training.network import PoseC3D
 from perception.skeleton.training.plan import EMBEDDED, NOTHING, Plan, Settings
 from perception.whole import write_whole
 
-__all__ = ["FILES", "Hearer", "begin", "initial", "train"]
+__all__ = ["FILES", "Hearer", "begin", "initial", "learn", "train"]
 
 FILES = ("posec3d.onnx", "labels.json", "README.md", "results.json")
 
@@ -134,11 +134,12 @@ def train(plan: Plan, start: weights.Start | None, out: Path, hearer: Hearer) ->
     run = begin(plan, start, out)
     if run.step:
         hearer.log(f"goes on from {run.elapsed_s / 60:.1f} of {plan.settings.minutes:g} minutes")
-    _fit(run, plan, hearer)
+    learn(run, plan, hearer)
     return finish(run, plan, out, hearer)
 
 
-def _fit(run: Run, plan: Plan, hearer: Hearer) -> None:
+def learn(run: Run, plan: Plan, hearer: Hearer) -> None:
+    """Train until the run's minutes are over, by the backend of the settings."""
     if run.elapsed_s >= run.total_s:
         return
     hearer.progress("starting", run.elapsed_s, run.total_s)
@@ -150,7 +151,12 @@ def _fit(run: Run, plan: Plan, hearer: Hearer) -> None:
     )
     batches = Batches(plan.examples, plan.settings.batch, plan.settings.seed + run.step)
     try:
-        fit(run, batches.take, told)
+        if plan.settings.backend == "mmaction2":
+            from perception.skeleton.training.mmaction_runner import fit_by_runner
+
+            fit_by_runner(run, batches.take, told)
+        else:
+            fit(run, batches.take, told)
     except KeyboardInterrupt:
         run.save()
         raise
