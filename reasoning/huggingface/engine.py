@@ -48,7 +48,7 @@ class _Read:
 
 
 class Engine:
-    """Runs one loaded model; calls take turns.
+    """Runs one loaded model; ``loaded.turn`` is held by whoever calls.
 
     Args:
         loaded: the model.

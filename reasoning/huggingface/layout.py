@@ -173,13 +173,20 @@ class Layout:
         while len(frames) < self.family.merged:
             frames = (*frames, frames[-1])
         with processor.video_processor.of(self._digest(frames), self._settings):
-            inputs = processor(
-                text=[text],
-                videos=[np.stack([frame.rgb for frame in frames])],
-                video_metadata=[_metadata(frames)],
-                do_sample_frames=False,
-                return_tensors="pt",
-            )
+            try:
+                inputs = processor(
+                    text=[text],
+                    videos=[np.stack([frame.rgb for frame in frames])],
+                    video_metadata=[_metadata(frames)],
+                    do_sample_frames=False,
+                    return_tensors="pt",
+                )
+            except ValueError as error:
+                height, width = frames[0].rgb.shape[:2]
+                raise BadInput(
+                    f"The processor of {self._loaded.family} refuses {len(frames)} frames of "
+                    f"{width}×{height} pixels: {' '.join(str(error).split())}"
+                ) from error
         return dict(inputs)
 
     def _digest(self, frames: tuple[Frame, ...]) -> str:

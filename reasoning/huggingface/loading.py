@@ -12,8 +12,9 @@ import importlib
 import re
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock, RLock
 from typing import Any
 
 from perception.errors import BadInput, CuelightError, MissingExtra, WeightsError
@@ -58,12 +59,14 @@ class Loaded:
         checkpoint: what was loaded.
         config: of the model.
         processor: tokenizer, chat template and video part, which is a ``RememberedPixels``.
+        turn: held by whoever uses processor or model.
     """
 
     torch: Any
     checkpoint: Checkpoint
     config: Any
     processor: Any
+    turn: RLock = field(default_factory=RLock)
     _model: Any = None
 
     @property
@@ -99,6 +102,7 @@ class Loaded:
 
 
 _loaded: weakref.WeakValueDictionary[Checkpoint, Loaded] = weakref.WeakValueDictionary()
+_loading = Lock()
 
 
 def load(checkpoint: Checkpoint) -> Loaded:
@@ -110,10 +114,11 @@ def load(checkpoint: Checkpoint) -> Loaded:
             model that transformers does not run, or only with its own code.
         WeightsError: it cannot be fetched, or does not fit into memory.
     """
-    held = _loaded.get(checkpoint)
-    if held is None:
-        held = _loaded[checkpoint] = _load(checkpoint)
-    return held
+    with _loading:
+        held = _loaded.get(checkpoint)
+        if held is None:
+            held = _loaded[checkpoint] = _load(checkpoint)
+        return held
 
 
 def is_commit(revision: str) -> bool:

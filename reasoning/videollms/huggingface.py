@@ -154,10 +154,12 @@ class HuggingFace:
             MissingExtra, BadInput: as ``loading.load``; words between frames that take none.
             WeightsError: the processor cannot be fetched.
         """
-        if self._prepared is None or self._prepared[0] is not request:
-            closing = CHOOSE if request.options else ""
-            self._prepared = request, self._loaded()[1].prepare(request.parts, closing)
-        return self._prepared[1]
+        loaded, layout = self._loaded()
+        with loaded.turn:
+            if self._prepared is None or self._prepared[0] is not request:
+                closing = CHOOSE if request.options else ""
+                self._prepared = request, layout.prepare(request.parts, closing)
+            return self._prepared[1]
 
     def egress(self, request: Request) -> None:
         """None: nothing leaves this machine."""
@@ -191,16 +193,18 @@ class HuggingFace:
             sent = record(request, self.count(request))
             if failure := self._too_long(request, prepared, sent):
                 return failure
-            sent = self._record(request, prepared)
-            if request.options:
-                return self._choose(request, prepared, sent)
-            return self._speak(request, prepared, sent)
+            with self._loaded()[0].turn:
+                sent = self._record(request, prepared)
+                if request.options:
+                    return self._choose(request, prepared, sent)
+                return self._speak(request, prepared, sent)
         except WeightsError as error:
-            return Failure(FailureKind.UNAVAILABLE, str(error), self.name, request=sent)
+            reason = str(error)
         except (RuntimeError, MemoryError) as error:
-            if not out_of_memory(error):
-                raise
-            return Failure(FailureKind.UNAVAILABLE, self._full(request), self.name, request=sent)
+            reason = f"{self.name} failed: {' '.join(str(error).split())}"
+            if out_of_memory(error):
+                reason = self._full(request)
+        return Failure(FailureKind.UNAVAILABLE, reason, self.name, request=sent)
 
     def close(self) -> None:
         """Free the model, unless somebody else in this process holds it too."""

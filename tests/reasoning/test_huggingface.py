@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -279,6 +280,21 @@ def test_memory_that_is_full_is_a_failure_that_says_what_to_do(
     assert "max_frames" in reply.reason
     monkeypatch.setattr(network.lm_head, "forward", usual)
     assert log_likelihoods(model.answer(QUESTIONS["bare"])) == expected
+
+
+def test_frames_that_a_processor_refuses_are_named(folder: Callable[[str], str]) -> None:
+    model = build(Options(folder("qwen3_vl")))
+    sliver = Frames((Frame(0.0, np.zeros((8, 4000, 3), np.uint8)),))
+    with pytest.raises(BadInput, match=r"qwen3_vl refuses 2 frames of 4000×8 pixels: .*200"):
+        model.count(asked("Look.", sliver, "What?"))
+
+
+def test_calls_from_several_threads_take_turns(folder: Callable[[str], str]) -> None:
+    model = build(Options(folder("qwen2_5_vl")))
+    alone = {what: log_likelihoods(model.answer(each)) for what, each in QUESTIONS.items()}
+    with ThreadPoolExecutor(4) as pool:
+        replies = pool.map(model.answer, [*QUESTIONS.values()] * 3)
+        assert [log_likelihoods(reply) for reply in replies] == [*alone.values()] * 3
 
 
 def test_a_prompt_that_cannot_fit_is_not_read(folder: Callable[[str], str]) -> None:
