@@ -214,7 +214,8 @@ class ActionSession:
 
         def subject(span: Span, seen: Clip) -> tuple[str, dict[str, Any]]:
             if len(seen.who) > 1:
-                return f"person {' or '.join(map(str, seen.who))}", {"people": list(seen.who)}
+                who = sorted(seen.who)
+                return f"person {' or '.join(map(str, who))}", {"people": who}
             (person,) = (each for each in people if each.id == seen.who[0])
             return f"person {person.id}", {
                 "person": person.id,

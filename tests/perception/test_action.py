@@ -370,6 +370,16 @@ def test_each_window_is_a_cue_of_its_own_where_they_are_not_merged() -> None:
     assert [cue.id for cue in cues] == ["action-1", "action-2", "action-3"]
 
 
+def test_people_together_are_told_in_order_of_their_numbers() -> None:
+    def script(t: float) -> list[PersonPose]:
+        first = body(50, 20, +5, swing(t))
+        dim = PersonPose(first.keypoints, first.scores * np.float32(0.8), 0.95)
+        return [dim, body(250, 190, +5, swing(t))]
+
+    (cue,) = recognise(script, options=TOGETHER)[0]
+    assert (cue.text, cue.attributes["people"]) == ("person 1 or 2 waves a hand", [1, 2])
+
+
 def test_together_is_at_most_so_many_those_who_are_seen_best() -> None:
     classifier = ScriptedClassifier()
 
