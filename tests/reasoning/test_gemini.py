@@ -286,8 +286,12 @@ def test_an_interrupt_deletes_what_was_uploaded(asked: Request, place: str) -> N
 
         api.before = before
         model = model_at(api.url, inline_bytes=100)
-        with pytest.raises(KeyboardInterrupt):
-            model.answer(asked)
+        kept = signal.signal(signal.SIGINT, signal.default_int_handler)  # off in a shell's "&"
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                model.answer(asked)
+        finally:
+            signal.signal(signal.SIGINT, kept)
         _wait_until(lambda: not api.files)
         assert api.files == {}
         assert len(api.started) == 1
