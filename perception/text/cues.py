@@ -19,6 +19,9 @@ __all__ = ["cues_and_boxes", "watermarks"]
 MOST = 0.75
 """A text that stands still for more than this share of the video is flagged as a watermark."""
 
+LEAST = 0.01
+"""Share of the video that at least one appearance of a watermark lasts."""
+
 DRIFT = 0.02
 """Share of the picture's longer side by which the box of a text that stands still may move."""
 
@@ -57,8 +60,10 @@ def watermarks(texts: Sequence[ShownText], longer_side_px: float, seconds: float
     and are not known to stand in the scene: channel logos, watermarks."""
     drift_px = DRIFT * longer_side_px
     still = [text for text in texts if _drift_px(text) <= drift_px and not _is_in_scene(text)]
-    found = set()
+    found: set[ShownText] = set()
     for text in still:
+        if text in found or text.end_s - text.start_s < LEAST * seconds:
+            continue
         same = [
             other
             for other in still

@@ -224,7 +224,8 @@ class TextSession:
                 text.see(last, text.latest.corners)
         text.missed += 1
         moves = text.place.velocity != (0.0, 0.0)
-        text.is_over = bool(rivals) or not moves or text.missed > MOST_MISSED
+        if rivals or not moves or text.missed > MOST_MISSED:
+            text.end()
 
     def _begin(self, reading: Reading, place: Place, rivals: list[Place], look: Look) -> None:
         first = self._between.first(place, rivals, look)

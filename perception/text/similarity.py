@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections import Counter
 
 __all__ = ["FORGIVING", "MISREAD", "edits", "folded", "is_beginning", "is_piece", "is_similar"]
 
@@ -32,14 +33,23 @@ def is_similar(one: str, other: str, wrong: float = FLICKER, forgiving: int = FO
     if one == other:
         return True
     longer = max(len(one), len(other))
-    if min(len(one), len(other)) < forgiving:
+    allowed = math.ceil(longer * wrong)
+    if min(len(one), len(other)) < forgiving or not _may_be_within(one, other, allowed):
         return False
     digits, other_digits = (
         [character for character in text if character.isdigit()] for text in (one, other)
     )
     if len(digits) == len(other_digits) and digits != other_digits:
         return False
-    return edits(one, other) <= math.ceil(longer * wrong)
+    return edits(one, other) <= allowed
+
+
+def _may_be_within(one: str, other: str, allowed: int) -> bool:
+    """False where the letters alone tell that more than ``allowed`` edits lie between two texts."""
+    if abs(len(one) - len(other)) > allowed:
+        return False
+    here, there = Counter(one), Counter(other)
+    return max((here - there).total(), (there - here).total()) <= allowed
 
 
 def is_beginning(one: str, other: str) -> bool:

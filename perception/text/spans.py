@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -78,6 +78,11 @@ class ShownText:
             others = [text for text in self._votes if text != reading.text]
             del self._votes[min(others, key=lambda text: self._votes[text])]
 
+    def end(self) -> None:
+        """It has gone: how it looked need not be remembered."""
+        self.is_over = True
+        self.place = replace(self.place, template=self.place.template[:0].copy())
+
     def see(self, look: Look, corners: Corners) -> None:
         """Note that it is in the picture of ``look``, at ``corners``."""
         self.last_s, self.end_s, self.missed = look.time_s, look.until_s, 0
@@ -107,13 +112,14 @@ class ShownText:
         groups: dict[str, list[str]] = {}
         for text in self._votes:
             groups.setdefault(folded(text), []).append(text)
+        counts = {key: sum(self._votes[text][0] for text in groups[key]) for key in groups}
+        most = [key for key, count in counts.items() if count == max(counts.values())]
 
-        def rank(key: str) -> tuple[float, float, float]:
-            counts, sums = zip(*(self._votes[text] for text in groups[key]), strict=True)
-            away = sum(count * edits(key, folded(text)) for text, (count, _) in self._votes.items())
-            return sum(counts), -away, sum(sums)
+        def rank(key: str) -> tuple[float, float]:
+            away = sum(count * edits(key, other) for other, count in counts.items())
+            return -away, sum(self._votes[text][1] for text in groups[key])
 
-        return groups[max(groups, key=rank)]
+        return groups[most[0] if len(most) == 1 else max(most, key=rank)]
 
 
 @dataclass(frozen=True, slots=True)

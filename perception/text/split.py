@@ -73,14 +73,12 @@ class TextSplit:
 
 def seen_texts(track: CueTrack) -> tuple[SeenText, ...]:
     """The texts of a screen text track, similar readings folded together, in order of time."""
-    groups: list[list[Cue]] = []
+    groups: dict[str, list[Cue]] = {}
     for cue in track.cues:
-        same = next((group for group in groups if is_similar(group[0].text, cue.text)), None)
-        if same is None:
-            groups.append([cue])
-        else:
-            same.append(cue)
-    return tuple(_seen(group) for group in groups)
+        known = cue.text if cue.text in groups else None
+        same = known or next((text for text in groups if is_similar(text, cue.text)), cue.text)
+        groups.setdefault(same, []).append(cue)
+    return tuple(map(_seen, groups.values()))
 
 
 def has_text(track: CueTrack, verdicts: Verdicts | None = None) -> bool | None:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from perception.cue import CueTrack, Status, VideoInfo
 from perception.errors import BadInput, UnknownName
@@ -18,7 +20,7 @@ from perception.recognizers import screen_text
 from perception.recognizers.screen_text import Options, ScreenTextRecognizer, build
 from perception.text.languages import is_in_script
 from perception.text.reading import TextRules, is_text
-from perception.text.spans import is_similar
+from perception.text.similarity import edits, folded, is_similar
 from perception.traces import read_text_boxes
 from tests.perception import clips
 
@@ -337,6 +339,18 @@ def test_which_readings_are_text(text: str, confidence: float, expected: bool) -
 def test_which_readings_are_of_one_text(one: str, other: str, expected: bool) -> None:
     assert is_similar(one, other) is expected
     assert is_similar(other, one) is expected
+
+
+letters = st.text("abcABC é!", max_size=14)
+
+
+@given(letters, letters)
+def test_likeness_of_texts_is_what_the_edits_say(one: str, other: str) -> None:
+    plain, also = folded(one), folded(other)
+    shorter, longer = sorted((len(plain), len(also)))
+    within = shorter >= 4 and edits(plain, also) <= math.ceil(longer / 10)
+    assert is_similar(one, other) is (plain == also or within)
+    assert is_similar(one, one.upper())
 
 
 def test_options_are_checked() -> None:
