@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -48,12 +49,13 @@ def error(status: int, message: str, code: str | None = None, **headers: str) ->
 
 @dataclass
 class Served:
-    """What came in, in order: the JSON bodies and the headers of chats; path and JSON body of
-    questions about the server."""
+    """What came in, in order: the JSON bodies, the headers and the times of chats; path and JSON
+    body of questions about the server."""
 
     url: str
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    times_s: list[float] = field(default_factory=list)
     asked: list[tuple[str, Any]] = field(default_factory=list)
 
 
@@ -93,6 +95,7 @@ def serving_by(  # noqa: C901
                 served.asked.append((self.path, body))
                 return self._send(self._about())
             served.bodies.append(body)
+            served.times_s.append(time.monotonic())
             served.headers.append({name.lower(): value for name, value in self.headers.items()})
             return self._send(rule(body))
 

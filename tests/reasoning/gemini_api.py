@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -45,7 +46,7 @@ class Api:
 
     Args:
         asked: the bodies of calls to generate.
-        calls: method and path of every call, in order.
+        calls: method and path of every call, in order; ``times_s`` when each came.
         files: what was uploaded and not deleted, by name.
         received: everything that was ever uploaded, with its type.
         states: what a look at a file says, one after the other, then ACTIVE.
@@ -54,6 +55,7 @@ class Api:
     url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
     calls: list[tuple[str, str]] = field(default_factory=list)
+    times_s: list[float] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     received: list[tuple[str, bytes]] = field(default_factory=list)
@@ -119,6 +121,7 @@ def serving_by(  # noqa: C901
 
         def _noted(self, method: str) -> Reply | None:
             api.calls.append((method, self.path))
+            api.times_s.append(time.monotonic())
             api.headers.append({name.lower(): value for name, value in self.headers.items()})
             return api.before(method, self.path)
 
