@@ -1,5 +1,6 @@
 """The family against a real server: llama.cpp's own, with the embedded model, on loopback."""
 
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +15,9 @@ from reasoning.chat_server import ChatServer
 from reasoning.llama_server import LlamaServer
 from reasoning.retry import NotAnswered
 from reasoning.videollm import Frames, Request, Text
-from reasoning.videollms.openai_compatible import OpenAICompatible, Options
+from reasoning.videollms.openai_compatible import FramesAs, OpenAICompatible, Options
 from tests.reasoning.test_embedded_pictures import BRIGHT, DARK
-from tests.reasoning.tiny_projector import write_projector
+from tests.reasoning.tiny_projector import PICTURE_TOKENS, write_projector
 
 pytest.importorskip("openai", reason="needs openai of the extra openai")
 pytest.importorskip("gguf", reason="needs the package gguf of the extra test")
@@ -86,6 +87,18 @@ def test_frames_reach_the_model(model: OpenAICompatible) -> None:
     assert reply.sees_video is True
     assert reply.complete is False
     assert reply.usage["completion_tokens"] == 3
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="llama.cpp reads videos by ffmpeg")
+def test_frames_reach_the_model_as_a_video(
+    llama: LlamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of(llama, monkeypatch, frames_as=FramesAs.VIDEO, frame_px=64)
+    reply = answered(model.answer(SEEN))
+    assert reply.sees_video is True
+    words = Request(tuple(part for part in SEEN.parts if isinstance(part, Text)))
+    assert reply.usage["prompt_tokens"] >= model.count(words).tokens + PICTURE_TOKENS
+    model.close()
 
 
 def test_options_are_chosen_in_the_schema(model: OpenAICompatible) -> None:
