@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from vocabulary import NONE, OF_RAW
 
 from perception.skeleton.training.architecture import LIVE_JOINTS
-from perception.skeleton.training.nothing import body_size as body_size
 
 Floats = NDArray[np.float32]
 Rng = np.random.Generator
