@@ -27,13 +27,13 @@ SIDE = 640
 
 
 def needs_rtmlib() -> None:
-    for package in ("onnx", "rtmlib"):
-        pytest.importorskip(package, reason=f"{package} is not installed")
+    for package, extra in (("onnx", "train"), ("rtmlib", "openmmlab")):
+        pytest.importorskip(package, reason=f"needs the extra {extra} ({package})")
 
 
 def needs_mmpose() -> None:
     if importlib.util.find_spec("mmpose") is None:
-        pytest.skip("the extra openmmlab is not installed")
+        pytest.skip("needs the extra openmmlab")
 
 
 def brightest_simcc(path: Path, keypoints: int = 17, size: Sequence[Any] = (HEIGHT, WIDTH)) -> Path:
