@@ -7,7 +7,7 @@ import hashlib
 import ipaddress
 import json
 import re
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from reasoning.videollm import Frames, Request, Text, TokenCount
@@ -58,6 +58,8 @@ def is_loopback(url: str) -> bool:
         return False
 
 
+_BLOCK_BYTES = 1 << 20
+
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
 
 
@@ -72,10 +74,19 @@ def abbreviated(value: Any) -> Any:
     return value
 
 
-def stands_for(content: bytes, mime_type: str) -> str:
-    """What is shown in place of bytes that go out."""
-    digest = hashlib.sha256(content).hexdigest()
-    return f"({mime_type}, {len(content)} bytes, sha256 {digest})"
+def stands_for(content: bytes | BinaryIO, mime_type: str) -> str:
+    """What is shown in place of bytes that go out, or of a file; the file is then at its end."""
+    if isinstance(content, bytes):
+        return _told(mime_type, len(content), hashlib.sha256(content).hexdigest())
+    digest = hashlib.sha256()
+    content.seek(0)
+    while block := content.read(_BLOCK_BYTES):
+        digest.update(block)
+    return _told(mime_type, content.tell(), digest.hexdigest())
+
+
+def _told(mime_type: str, size: int, sha256: str) -> str:
+    return f"({mime_type}, {size} bytes, sha256 {sha256})"
 
 
 def without_key(text: str, key: str) -> str:

@@ -104,9 +104,9 @@ class Gemini:
         if (video := gemini_request.video_of(request)) is not None:
             file, kind = gemini_request.opened(video, request.sound)
             with file:
-                content = file.read()
-            place = "inline" if len(content) <= self.options.inline_bytes else "uploaded"
-            about = {"video": f"{place} {stands_for(content, kind)}"}
+                shows = stands_for(file, kind)
+                place = "inline" if file.tell() <= self.options.inline_bytes else "uploaded"
+            about = {"video": f"{place} {shows}"}
             shown = {
                 **about,
                 "video_metadata": gemini_request.metadata(self.options, request, video),

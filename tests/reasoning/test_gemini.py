@@ -1,4 +1,5 @@
 import base64
+import hashlib
 import io
 import json
 import logging
@@ -535,7 +536,9 @@ def test_the_draft_is_what_goes_out(asked: Request) -> None:
         model.answer(asked)
     shown = parts_of(api.asked[0])
     content = base64.urlsafe_b64decode(shown[0]["inlineData"]["data"])
-    assert f"inline (video/mp4, {len(content)} bytes, sha256 " in draft["contents"][0]["video"]
+    digest = hashlib.sha256(content).hexdigest()
+    video = draft["contents"][0]["video"]
+    assert video == f"inline (video/mp4, {len(content)} bytes, sha256 {digest})"
     assert [part.get("text") for part in draft["contents"]] == [part.get("text") for part in shown]
     assert (
         draft["config"]["max_output_tokens"] == api.asked[0]["generationConfig"]["maxOutputTokens"]

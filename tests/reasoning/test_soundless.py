@@ -75,6 +75,17 @@ def test_the_pictures_are_not_coded_anew(tmp_path: Path) -> None:
         assert [bytes(packet) for packet in file.demux(video=0) if packet.size] == before
 
 
+def test_a_long_copy_that_lies_on_disk_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = clips.write_clip(tmp_path / "a.mp4", PICTURES, sound=clips.tone(1.0))
+    in_memory, _ = without_sound(path)
+    monkeypatch.setattr("reasoning.soundless._MEMORY_BYTES", 10)
+    on_disk, _ = without_sound(path)
+    with in_memory, on_disk:
+        assert on_disk.read() == in_memory.read()
+
+
 def test_a_turned_video_stays_turned(tmp_path: Path) -> None:
     path = clips.write_clip(tmp_path / "a.mp4", [clips.four_corners()] * 3, sound=clips.tone(0.3))
     clips.set_display_matrix(path, clips.CLOCKWISE)
