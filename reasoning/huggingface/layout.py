@@ -20,14 +20,11 @@ from perception.errors import BadInput
 from perception.recognizer import Frame
 from reasoning.huggingface.families import Family, family, tokens_per_group
 from reasoning.huggingface.loading import Loaded
+from reasoning.huggingface.times import apart_s, metadata
 from reasoning.prompt import clock
 from reasoning.videollm import Part, Text
 
 __all__ = ["Layout", "Prepared"]
-
-_TICKS_HZ = 1000
-"""Presentation times reach the processors as indices on a clock of milliseconds: ``fps`` of the
-metadata and ``frames_indices`` in it."""
 
 _MARK = "\x02words\x03"
 
@@ -83,7 +80,7 @@ class Layout:
         """
         before, seams, after, frames = self._sorted(parts)
         opening = ""
-        if frames and self.family.from_first_frame and frames[0].time_s > _apart_s(frames):
+        if frames and self.family.from_first_frame and frames[0].time_s > apart_s(frames):
             opening = f"What is shown of the video starts at {clock(frames[0].time_s)}."
         head = "\n".join([*before, *([opening] if opening else [])])
         tail = "\n".join([*after, *([closing] if closing else [])])
@@ -177,7 +174,7 @@ class Layout:
                 inputs = processor(
                     text=[text],
                     videos=[np.stack([frame.rgb for frame in frames])],
-                    video_metadata=[_metadata(frames)],
+                    video_metadata=[metadata(frames)],
                     do_sample_frames=False,
                     return_tensors="pt",
                 )
@@ -267,30 +264,6 @@ def _pieces(kinds: Any, grid: Any, seconds: Any) -> dict[str, Any]:
         "video_grid_thw": grid,
         "second_per_grid_ts": apart,
     }
-
-
-def _metadata(frames: Sequence[Frame]) -> dict[str, Any]:
-    """The times as transformers' ``VideoMetadata``: indices of milliseconds.
-
-    ``total_num_frames`` makes its ``sampled_fps`` the mean rate of the frames, which is what
-    Qwen2.5-VL counts its seconds by.
-    """
-    ticks = [round(frame.time_s * _TICKS_HZ) for frame in frames]
-    apart_s = _apart_s(frames)
-    height, width = frames[0].rgb.shape[:2]
-    return {
-        "fps": float(_TICKS_HZ),
-        "frames_indices": ticks,
-        "total_num_frames": max(1, round(apart_s * _TICKS_HZ * len(ticks))),
-        "duration": frames[-1].time_s + apart_s,
-        "width": width,
-        "height": height,
-    }
-
-
-def _apart_s(frames: Sequence[Frame]) -> float:
-    """The mean time from one frame to the next; 1 s for a single one."""
-    return (frames[-1].time_s - frames[0].time_s) / max(1, len(frames) - 1) or 1.0
 
 
 def _spelled_out(text: str, special: Sequence[str]) -> str:

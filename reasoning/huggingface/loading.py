@@ -17,10 +17,11 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import Any
 
-from perception.errors import BadInput, CuelightError, MissingExtra, WeightsError
+from perception.errors import BadInput, CuelightError, MissingExtra
 from reasoning.huggingface.pixels import RememberedPixels
+from reasoning.huggingface.refusals import explained, own_code
 
-__all__ = ["Checkpoint", "Loaded", "is_commit", "load", "out_of_memory"]
+__all__ = ["Checkpoint", "Loaded", "is_commit", "load"]
 
 _PURPOSE = "Running a VideoLLM with transformers"
 _EXTRA = "transformers"
@@ -126,17 +127,6 @@ def is_commit(revision: str) -> bool:
     return _COMMIT.fullmatch(revision) is not None
 
 
-def out_of_memory(error: BaseException) -> bool:
-    """Whether torch gave up for lack of memory, on a GPU or on a CPU."""
-    words = str(error).lower()
-    return (
-        isinstance(error, MemoryError)
-        or type(error).__name__ == "OutOfMemoryError"
-        or "out of memory" in words
-        or "can't allocate memory" in words
-    )
-
-
 def _load(checkpoint: Checkpoint) -> Loaded:
     torch, transformers = _packages()
     _place(torch, checkpoint)
@@ -182,7 +172,7 @@ def _explaining(checkpoint: Checkpoint) -> Iterator[None]:
     except CuelightError:
         raise
     except Exception as error:
-        raise _explained(checkpoint, error) from error
+        raise explained(checkpoint.model, checkpoint.revision, error) from error
 
 
 def _packages() -> tuple[Any, Any]:
@@ -237,66 +227,16 @@ def _check_architecture(transformers: Any, checkpoint: Checkpoint, config: Any) 
     random.
     """
     named = list(getattr(config, "architectures", None) or ())
-    own_code = getattr(config, "auto_map", None)
+    brings_code = bool(getattr(config, "auto_map", None))
     unknown = [name for name in named if not hasattr(transformers, name)]
-    if unknown and own_code and not checkpoint.trust_remote_code:
-        raise _own_code(checkpoint)
-    if unknown and not own_code:
+    if unknown and brings_code and not checkpoint.trust_remote_code:
+        raise own_code(checkpoint.model)
+    if unknown and not brings_code:
         raise BadInput(
             f"{checkpoint.model!r} is a {unknown[0]}, which transformers does not run. Use a "
             f"converted repository (cuelight models lists some), or a server that runs it "
             f"(vLLM, SGLang) with --base-url."
         )
-
-
-def _explained(checkpoint: Checkpoint, error: Exception) -> CuelightError:
-    """A sentence for what ``from_pretrained`` raises."""
-    model, words = checkpoint.model, " ".join(str(error).split())
-    if out_of_memory(error):
-        return WeightsError(
-            f"{model!r} does not fit into memory; take a smaller one, quantize_bits=4, or more "
-            f"GPUs."
-        )
-    if "trust_remote_code" in words:
-        return _own_code(checkpoint)
-    causes = _names(error)  # a GatedRepoError is a RepositoryNotFoundError too
-    if "GatedRepoError" in causes:
-        return BadInput(
-            f"{model!r} is given out only to those who accept its licence on "
-            f"https://huggingface.co/{model}; accept it, then: hf auth login"
-        )
-    if causes & {"RepositoryNotFoundError", "HFValidationError", "RevisionNotFoundError"}:
-        return BadInput(
-            f"There is no folder {model!r} here and no model repository {model!r} at revision "
-            f"{checkpoint.revision!r} on Hugging Face, or it needs a token (hf auth login)."
-        )
-    if causes & _NETWORK or "connect" in words.lower():
-        return WeightsError(
-            f"{model!r} is not in the cache and huggingface.co cannot be reached. Fetch it where "
-            f"there is a network: hf download {model} --revision {checkpoint.revision}"
-        )
-    if isinstance(error, ImportError):
-        return BadInput(f"{model!r} needs a package that is not installed: {words}")
-    return BadInput(f"transformers cannot load {model!r}: {words[:300]}")
-
-
-def _own_code(checkpoint: Checkpoint) -> BadInput:
-    return BadInput(
-        f"{checkpoint.model!r} needs Python code of its own repository, which is not run unless "
-        f"you allow it: --trust-remote-code, with revision set to a commit that you have read."
-    )
-
-
-_NETWORK = {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectError", "ConnectionError"}
-
-
-def _names(error: BaseException | None) -> set[str]:
-    """Class names of the error and of what caused it."""
-    found: set[str] = set()
-    while error is not None:
-        found |= {each.__name__ for each in type(error).__mro__}
-        error = error.__cause__ or error.__context__
-    return found
 
 
 def _is_folder(model: str) -> bool:

@@ -361,11 +361,16 @@ def test_a_model_of_another_code_base_is_not_loaded_with_random_weights(tmp_path
     )
 
 
-def test_a_model_that_brings_its_own_code_is_not_loaded_unasked(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("model_type", "mapped"), [("own", "AutoConfig"), ("llava", "AutoModelForImageTextToText")]
+)
+def test_a_model_that_brings_its_own_code_is_not_loaded_unasked(
+    model_type: str, mapped: str, tmp_path: Path
+) -> None:
     config = {
-        "model_type": "own",
+        "model_type": model_type,
         "architectures": ["OwnModel"],
-        "auto_map": {"AutoConfig": "own.OwnConfig"},
+        "auto_map": {mapped: "own.OwnClass"},
     }
     (tmp_path / "config.json").write_text(json.dumps(config))
     (tmp_path / "own.py").write_text("raise SystemExit('this ran')\n")
