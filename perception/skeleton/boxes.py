@@ -21,7 +21,7 @@ from perception.skeleton.boxes_file import BoxesFile
 from perception.skeleton.pose import PersonPose, PoseStream, visible_box
 from perception.skeleton.pose_estimators import blazepose
 
-__all__ = ["BoxOptions", "BoxSource", "BoxStream", "Boxes", "box_source"]
+__all__ = ["BoxOptions", "BoxSource", "BoxStream", "Boxes", "FileBoxes", "box_source"]
 
 MARGIN = 0.07
 """What a box has on every side beyond the seen joints, as a share of its longer side. The top of

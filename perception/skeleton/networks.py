@@ -9,8 +9,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from perception.errors import BadInput
 from perception.recognizer import Frame
-from perception.skeleton.boxes import Boxes, BoxSource, BoxStream
+from perception.skeleton.boxes import Boxes, BoxSource, BoxStream, FileBoxes
 from perception.skeleton.pose import PersonPose
 
 __all__ = ["NOBODY", "Found", "NetworkEstimator", "PoseNetwork"]
@@ -81,6 +82,11 @@ class NetworkEstimator:
         rgb = np.ascontiguousarray(frame.rgb)
         if self._network.needs_boxes:
             found = self._in_boxes(rgb, boxes.find(frame), frame.scale)
+        elif isinstance(self._boxes, FileBoxes):
+            raise BadInput(
+                "This model finds the persons itself: boxes.file is of no use to it. Leave it out, "
+                "or take a top-down model (HRNet, RTMPose)."
+            )
         else:
             found = self._network.in_picture(rgb)
         return tuple(

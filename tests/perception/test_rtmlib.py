@@ -106,6 +106,13 @@ def test_rtmo_believes_who_is_sure_enough_and_once(rtmo: Path) -> None:
     assert persons(least_score=0.9) == []
 
 
+def test_a_model_that_finds_the_persons_itself_takes_no_boxes(rtmo: Path, tmp_path: Path) -> None:
+    boxes = BoxOptions(file=boxes_file(tmp_path, (223.2, 97.6, 376.8, 302.4)))
+    estimator = rtmlib.build(rtmlib.Options(model=str(rtmo), boxes=boxes))
+    with pytest.raises(BadInput, match=r"boxes\.file is of no use to it"):
+        estimator.estimate(grain())
+
+
 def test_rtmlib_says_nothing_on_stdout_and_downloads_nothing(
     simcc: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
