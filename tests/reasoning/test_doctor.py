@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import importlib.util
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -102,6 +103,8 @@ def test_our_extension_adds_text_and_speech_of_the_papers() -> None:
 def test_a_missing_extra_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     real = importlib.util.find_spec
     hidden = {"easyocr", "mmaction"}
+    for name in hidden:
+        monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda n, *a: None if n in hidden else real(n, *a)
     )
