@@ -189,7 +189,11 @@ def _train(data: Path, settings: Settings, out: Path, json: bool, quiet: bool) -
             if on_progress is not None:
                 on_progress(Progress(stage, done, total))
 
-        document = train(plan, start, out, Hearer(log, progress))
+        try:
+            document = train(plan, start, out, Hearer(log, progress))
+        except KeyboardInterrupt:
+            tell("The training so far is kept; the same command goes on with it.", err=True)
+            raise
     files = [str(out / name) for name in FILES]
     if json:
         output.emit({**document, "files": files})

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from perception.errors import BadInput, UnknownName
+from perception.shipped import shipped
+from perception.skeleton.action_labels import ActionLabels
 from perception.skeleton.training.architecture import ARCHITECTURES, Architecture
 from perception.skeleton.training.clips import Clip, load_clips
 from perception.skeleton.training.examples import ClipExamples, sides
@@ -209,9 +211,11 @@ def prepare(data: Path, settings: Settings, architecture: Architecture) -> Plan:
 
 
 def _phrases(file: SpanFile, classes: Sequence[str]) -> Iterator[str]:
-    given = {each.label: each.phrase for each in file.spans if each.phrase}
+    embedded = ActionLabels.read(shipped("checkpoints") / EMBEDDED / "labels.json")
+    known = dict(zip(embedded.names, embedded.phrases, strict=True))
+    known |= {each.label: each.phrase for each in file.spans if each.phrase}
     for name in classes:
-        yield "" if name == NOTHING else given.get(name, f"does: {name}")
+        yield "" if name == NOTHING else known.get(name, f"does: {name}")
 
 
 def _check(plan: Plan) -> None:
