@@ -303,4 +303,4 @@ def _blind(result: Asked, model: str) -> str:
     """What an answer is worth whose model saw no pictures."""
     if not result.cues.text:
         return f"\n{model} saw no pictures and was given no cues: this is a guess."
-    return f"\n{model} is a text model: it was given the cues below and saw no pictures."
+    return f"\n{model} answered from words alone: it was given the cues below and saw no pictures."
