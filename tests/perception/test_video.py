@@ -521,6 +521,20 @@ class TestSound:
         assert len(video.waveform(path)) == 0
 
 
+def test_a_picture_tells_how_long_it_is_shown(tmp_path: Path) -> None:
+    """Until the next one of the file, not of those that were asked for."""
+    times_s = [0.0, 0.1, 0.4, 0.5, 1.2]
+    pictures = [clips.numbered(number) for number in range(5)]
+    path = clips.write_clip(tmp_path / "uneven.mkv", pictures, times_s=times_s, rate_hz=10)
+    shown = {
+        item.time_s: item.duration_s
+        for _, item in video.stream(path, video.probe(path), [Needs(2)])
+        if isinstance(item, Frame)
+    }
+    assert list(shown) == pytest.approx([0.0, 0.5], abs=0.002)
+    assert list(shown.values()) == pytest.approx([0.1, 0.7], abs=0.002)
+
+
 def truncated(folder: Path) -> Path:
     """Half of an MP4 of 12.8 s whose index stands in front."""
     path = write_clip(
