@@ -109,6 +109,17 @@ def test_a_tokenizer_that_does_not_go_by_bytes_is_obeyed() -> None:
     assert count(block.text) <= 274
 
 
+def test_room_that_bytes_did_not_show_is_filled() -> None:
+    """By its share of the bytes a line costs 9 tokens, so that two fit; by count it costs one."""
+    heavy = kept("h", 0.1, 3)
+
+    def count(text: str) -> int:
+        return 50 * text.count(": h") + text.count("- ")
+
+    four = Selection((A, B, C, heavy))
+    assert fit(four, four, 10, SHORT, count).selection.kept == (A, B, C)
+
+
 def test_what_was_merged_into_a_dropped_cue_goes_with_it() -> None:
     merged = replace(A, merged_ids=("c",))
     ids, reasons = split(fitted(Selection((merged, B)), 36, gated=THREE))

@@ -185,6 +185,14 @@ def test_a_sign_that_comes_back_is_one_line_and_its_note_outside_of_the_quotes()
     assert line == '- 0:00.0-0:12.0 screen text: "No entry!", on and off (score 0.80)'
 
 
+def test_a_run_has_no_rivals_of_its_own() -> None:
+    top = [("climb", 0.8), ("pull", 0.2)]
+    two = [action("a", 0, 2, "climb", top=top), action("b", 2, 4, "climb", top=top)]
+    expected = "- 0:00.0-0:04.0 action: probably person 1, left, climbs (80 %)"
+    for policies in ("summarised+hedged", "hedged+summarised"):
+        assert lines(by(policies, timeline(action=two), tools=CALIBRATED)) == [expected]
+
+
 def test_a_longer_gap_is_another_run() -> None:
     two = [action("a", 0, 2, "climb"), action("b", 4, 5, "climb")]
     short = {"summarised": summarised.Options(max_gap_s=1)}
