@@ -80,8 +80,8 @@ def build(options: Options) -> MMAction2:
     with explained(config, "mmaction2"):
         settings = read_config(config)
         settings.merge_from_dict(dict(options.cfg_options))
-        transforms = _test_pipeline(settings)
-    recipe = read_pipeline(transforms, f"the config {str(config.path)!r}")
+        outputs = settings.model.cls_head.get("num_classes")
+        recipe = read_pipeline(_test_pipeline(settings), f"the config {str(config.path)!r}")
     recipe = replace(recipe, clips=options.clips or recipe.clips)
     if options.double is not None:
         recipe = replace(recipe, double=options.double)
@@ -90,7 +90,7 @@ def build(options: Options) -> MMAction2:
     )
     runtime = MMAction2(options, config, settings, Published(recipe), weights)
     if options.labels:
-        runtime.check_head(settings.model.cls_head.get("num_classes"))
+        runtime.check_head(outputs)
     return runtime
 
 
@@ -216,8 +216,15 @@ class MMAction2:
         device = next(model.parameters()).device
         with torch.no_grad(), on_threads(usable_threads(self._options.threads)), quiet():
             inputs = torch.from_numpy(np.ascontiguousarray(volume))[None, None].to(device)
-            features, settings = model.extract_feat(inputs, test_mode=True)
-            logits = model.cls_head(features, **settings)
+            try:
+                features, settings = model.extract_feat(inputs, test_mode=True)
+                logits = model.cls_head(features, **settings)
+            except RuntimeError as error:
+                reason = " ".join(str(error).split())[:200]
+                raise BadInput(
+                    f"The network of the config {str(self._config.path)!r} cannot take volumes of "
+                    f"{list(volume.shape)} from its test pipeline: {reason}."
+                ) from None
         found: Floats = logits[0].float().cpu().numpy()
         if not np.isfinite(found).all():
             raise WeightsError(

@@ -104,6 +104,14 @@ test_pipeline = PIPELINE
 """
 
 
+WITHOUT_SCALE = [{k: v for k, v in each.items() if k != "scale"} for each in pipeline(False)]
+SIDES = {"left_limb": [0], "right_limb": [1]}
+FEWER_LIMBS = [
+    {**each, "skeletons": [[5, 7], [6, 8]], **SIDES} if "sigma" in each else each
+    for each in pipeline(True, frames=8)
+]
+
+
 class Small:
     """A config of one's own with a small network, and its checkpoint."""
 
@@ -185,6 +193,10 @@ def test_keys_of_the_config_can_be_changed(tmp_path: Path) -> None:
         ({"cfg_options": {"model.cls_head.type": "NoHead"}}, "cannot build the model"),
         ({"cfg_options": {"test_pipeline": [{"type": "Flip"}]}}, "the transform 'Flip'"),
         ({"cfg_options": {"test_pipeline": []}}, "no test_pipeline"),
+        ({"cfg_options": {"test_pipeline": WITHOUT_SCALE}}, "KeyError: 'scale'"),
+        ({"cfg_options": {"model.cls_head": None}}, "cannot build the model"),
+        ({"cfg_options": {"model.backbone.in_channels": 3}}, "does not fit the config"),
+        ({"cfg_options": {"test_pipeline": FEWER_LIMBS}}, "volumes of [2, 8, 64, 64]"),
         ({"cfg_options": {"model.backbone.base_channels": 8}}, "does not fit the config"),
         ({"device": "cuda:77"}, "device 'cuda:77' cannot be used"),
     ],
