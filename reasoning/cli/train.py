@@ -35,7 +35,7 @@ def posec3d(
         str,
         typer.Option(
             help="Weights to begin with: posec3d_mimed (the embedded ones), an .onnx or a "
-            "checkpoint.pth of yours, a .pth of mmaction2, or none."
+            "checkpoint.pth of yours or its folder, a .pth of mmaction2, or none."
         ),
     ] = _EMBEDDED,
     arch: Annotated[

@@ -287,6 +287,7 @@ def alive(pid: int) -> bool:
     return status.exists() and "State:\tZ" not in status.read_text()
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 def test_a_killed_training_leaves_no_process_and_goes_on(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -332,6 +333,7 @@ def test_a_killed_training_leaves_no_process_and_goes_on(corpus: Path, tmp_path:
     assert "belongs to another run; it differs in seed" in ran.stderr
 
 
+@pytest.mark.timeout(900)
 def test_the_full_network_learns_and_is_exported(
     tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def fault(path: Path) -> str:
         (["", 1, 0, 2, "wave"], "neither video nor traces is given"),
         (["clip0.mp4", 1, 400, 402, "wave"], "lies outside of the track of person 1"),
         (["clip1.mp4", 1, 0, 60, "wave"], "is seen in 30% of 0-60 s"),
+        (["clip1.mp4", 1, 0, 1e12, "wave"], "is seen in 0% of 0-1e+12 s"),
         (["clip0.mp4", 1, 0, 2, "wave", "and more"], "6 cells under 5 columns"),
     ],
 )

@@ -142,9 +142,11 @@ def _check_seen(each: LabelledSpan, track: PersonTrack) -> None:
     where = f"{track.span.start_s:.2f}-{track.span.end_s:.2f} s"
     if not each.span.overlaps(track.span):
         raise BadInput(f"{when} lies outside of the track of person {track.id} ({where})")
+    inside = each.span.clamped(track.span)
     _, scores, presence = clip_between(
-        track.times_s, track.keypoints, track.scores, each.span, RATE_HZ
+        track.times_s, track.keypoints, track.scores, inside, RATE_HZ
     )
+    presence *= inside.duration_s / each.span.duration_s
     if presence < LEAST_PRESENCE:
         raise BadInput(f"person {track.id} is seen in {presence:.0%} of {when} (track: {where})")
     if not (scores > 0).any():
