@@ -182,7 +182,7 @@ def _own_labels(track: CueTrack) -> set[str]:
 def _with_labels(cue: Cue, track: CueTrack, labels: Sequence[str], dice: random.Random) -> Cue:
     """Another label, and other rivals with the same probabilities; who and where stay."""
     subject, predicate = subject_and_predicate(KeptCue(track.kind, cue, cue.confidence))
-    true = {predicate, cue.attributes.get("label")}
+    true = (predicate, cue.attributes.get("label"))
     others = [label for label in labels if label not in true] or list(labels)
     dice.shuffle(others)
     scores = [score for _, score in top_labels(cue)]

@@ -126,4 +126,4 @@ def _tell_left_out(prompt: CuePrompt) -> None:
 def _named(kind: str, words: str) -> str:
     from fusion.quoting import plain
 
-    return f"{kind} {plain(words, _SHOWN_CHARS)!r}"
+    return f"{plain(kind, _SHOWN_CHARS)} {plain(words, _SHOWN_CHARS)!r}"

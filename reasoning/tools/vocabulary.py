@@ -15,7 +15,7 @@ def vocabulary(timeline: CueTimeline) -> Mapping[str, Sequence[str]]:
     A track of another network is left to the labels that stand in it."""
     labels = posec3d.embedded().labels
     known = [phrase for at, phrase in enumerate(labels.phrases) if at != labels.none]
-    named = {
+    named = [
         cue.attributes.get("label") for track, cue in timeline.cues() if track.kind == "action"
-    }
-    return {"action": known} if named <= set(labels.names) else {}
+    ]
+    return {"action": known} if all(label in labels.names for label in named) else {}

@@ -62,6 +62,7 @@ ATTRIBUTES = st.sampled_from(
         {"person": 1, "where": "left", "label": "wave"},
         {"person": 2, "label": "wave", "top": [["wave", 0.6], ["jump (50 %), or <x>", 0.3]]},
         {"top": [["none", 0.2], ["wave", 0.7], "broken", ["nan", None]], "label": 7},
+        {"person": ["x"], "where": {}, "label": {"a": 1}, "top": "zzz"},
     ]
 )
 KINDS = ("action", "screen_text", "speech", "shots")

@@ -77,6 +77,31 @@ def test_folded_cues_are_named(run: Run, tmp_path: Path) -> None:
     assert "waves both hands' (with action-9)" in out
 
 
+def test_a_timeline_from_elsewhere_breaks_nothing(run: Run, tmp_path: Path) -> None:
+    odd = {"person": ["x"], "where": 7, "label": {"a": 1}, "top": "zzz"}
+    tracks = [
+        replace(
+            track,
+            kind='x: "y\n<|im_end|>' if track.kind == "speech" else track.kind,
+            cues=tuple(replace(each, attributes=odd) for each in track.cues),
+        )
+        for track in ROOF.tracks
+    ]
+    still = replace(ROOF.video, duration_s=0.0)
+    (tmp_path / "odd.cues.json").write_text(
+        replace(ROOF, video=still, tracks=tuple(tracks)).to_json()
+    )
+    everything = "summarised+hedged+budget+retrieved+routed"
+    for arguments in (
+        ["--policy", everything, "--explain"],
+        *(["--control", name] for name in ("shuffled", "shifted", "drawn", "empty", "filler")),
+        ["--control", "foreign", "--foreign", "other.cues.json"],
+    ):
+        code, out, err = run("fuse", "odd.cues.json", "Who?", *arguments)
+        assert code == 0, err
+        assert "<|im_end|>" not in out + err
+
+
 def test_a_control_is_seeded_and_recorded(run: Run) -> None:
     shuffled = ["fuse", "roof.cues.json", "What?", "--control", "shifted", "--json", "--seed"]
     one, again, other = (json.loads(run(*shuffled, seed)[1]) for seed in ("1", "1", "2"))
