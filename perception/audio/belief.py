@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,7 @@ from perception.audio.guards import (
     Doubt,
     Guard,
     GuardRules,
+    backwards,
     doubt,
     loop,
     misplaced,
@@ -51,6 +53,7 @@ def believe(
     piece: Piece,
     segments: Sequence[Segment],
     look_again: Callable[[], Sequence[Segment]],
+    hear_backwards: Callable[[], Sequence[Segment]],
     rules: GuardRules,
     pause_s: float,
 ) -> Belief:
@@ -61,6 +64,8 @@ def believe(
         segments: what the model says, on the piece's own clock.
         look_again: gives what the model says at a second look, on the same clock; called only
             where it was caught in a loop, which another look often escapes.
+        hear_backwards: gives what the model says of the sound played backwards; called only where
+            an utterance is doubtful.
         rules: limits of the guards.
         pause_s: a pause that begins a new utterance.
 
@@ -81,8 +86,13 @@ def believe(
         else:
             placed.append(segment)
     spoken = _spoken(piece, placed, belief, rules)
+    reversed_logprob: float | None = None
     for utterance in words_to_utterances(spoken, pause_s):
         reason = doubt(utterance, _sound(piece, utterance), rules)
+        if reason is None and utterance.avg_logprob < rules.doubtful_logprob:
+            if reversed_logprob is None:
+                reversed_logprob = _logprob(hear_backwards())
+            reason = backwards(utterance, reversed_logprob)
         if reason is None:
             belief.kept.append(utterance)
         else:
@@ -119,6 +129,12 @@ def _without(
         if words:
             kept.append(replace(segment, words=tuple(words)))
     return kept
+
+
+def _logprob(segments: Sequence[Segment]) -> float:
+    """Mean over the words of their segment's; minus infinity without words."""
+    each = [segment.avg_logprob for segment in segments for _ in segment.words]
+    return sum(each) / len(each) if each else -math.inf
 
 
 def _words(segments: Sequence[Segment]) -> list[Word]:

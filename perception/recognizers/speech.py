@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -206,23 +207,30 @@ class SpeechSession:
             transcript = self._recognizer.transcriber().transcribe(piece.samples, self._language)
             language = transcript.language
 
-            def look_again(
-                samples: npt.NDArray[np.float32] = piece.samples, language: str = language
-            ) -> list[Segment]:
-                return self._second_look(samples, language)
-
             belief = believe(
-                piece, transcript.segments, look_again, options.guards, options.pause_s
+                piece,
+                transcript.segments,
+                partial(self._later, piece.samples, language),
+                partial(self._backwards, piece.samples),
+                options.guards,
+                options.pause_s,
             )
             self._dropped.extend(belief.dropped)
             self._utterances.extend((utterance, language) for utterance in belief.kept)
             if belief.kept and transcript.language_probability >= options.language_confidence:
                 self._language = language
 
-    def _second_look(self, samples: npt.NDArray[np.float32], language: str) -> list[Segment]:
+    def _later(self, samples: npt.NDArray[np.float32], language: str) -> list[Segment]:
+        """What is heard when the sound comes ``LATER_S`` later in the model's window."""
         later = np.concatenate([np.zeros(round(LATER_S * AUDIO_RATE_HZ), np.float32), samples])
         transcript = self._recognizer.transcriber().transcribe(later, language)
         return shifted(transcript.segments, -LATER_S)
+
+    def _backwards(self, samples: npt.NDArray[np.float32]) -> tuple[Segment, ...]:
+        """What is heard when the sound is played backwards."""
+        backwards = np.ascontiguousarray(samples[::-1])
+        language = self._options.language or None
+        return self._recognizer.transcriber().transcribe(backwards, language).segments
 
     def _dropped_notes(self) -> tuple[str, ...]:
         told = self._dropped[:MOST_NOTES]

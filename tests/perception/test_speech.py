@@ -215,7 +215,7 @@ def test_the_guards_do_not_eat_speech_of_a_synthesiser(
         recognition = listen((0.0, changed(spoken(text, synthetic))))
         assert read_dropped("speech", recognition.traces) == ()
         right = set(words_of(text)) & set(said(recognition.track))
-        assert len(right) >= 0.6 * len(set(words_of(text)))
+        assert len(right) >= 0.4 * len(set(words_of(text)))
 
 
 @pytest.mark.weights

@@ -52,6 +52,7 @@ def judge(
     second: Sequence[Segment] | None = None,
     sound: Samples | None = None,
     rules: GuardRules | None = None,
+    backwards: Sequence[Segment] = (),
 ) -> Belief:
     """Believe segments of a piece of noise that is voiced throughout."""
     samples = white(seconds) if sound is None else sound
@@ -61,7 +62,8 @@ def judge(
     def look_again() -> Sequence[Segment]:
         return segments if second is None else second
 
-    return believe(piece, segments, look_again, rules or GuardRules(), 0.8)
+    rules = rules or GuardRules()
+    return believe(piece, segments, look_again, lambda: backwards, rules, 0.8)
 
 
 def guards_of(belief: Belief) -> list[Guard]:
@@ -73,9 +75,10 @@ def guards_of(belief: Belief) -> list[Guard]:
     [
         sentence("come down from there"),
         sentence("Yes.", logprob=-0.73, no_speech=0.55),
-        sentence("well in the noise", logprob=-0.84, no_speech=0.03),
+        sentence("well in the noise", logprob=-0.89, no_speech=0.03),
         sentence("no no no no no"),
         sentence("1917"),
+        sentence("over music", stamped=(10.0, 33.0)),
         sentence("Go team! Go team! Go team! Go team!"),
     ],
 )
@@ -97,12 +100,12 @@ def test_half_a_minute_of_speech_in_one_breath_is_believed() -> None:
     [
         (sentence("♪ ♪"), Guard.NO_LETTER, "no letter"),
         (sentence("je bovene kruis", -0.8, 0.23), Guard.NO_SPEECH, "no-speech probability 0.23"),
-        (sentence("who knows", -0.86), Guard.UNSURE, "mean log probability -0.86"),
+        (sentence("who knows", -1.01), Guard.UNSURE, "mean log probability -1.01"),
         (sentence("the same sentence again " * 12), Guard.COMPRESSION, "compression ratio"),
         (sentence("no no no no no no no no"), Guard.LOOP, "the same words 8 times in a row"),
         (sentence("gif m'as gif m'as gif m'as gif m'as"), Guard.LOOP, "the same words 4 times"),
         (sentence("Thank you", stamped=(0.0, 30.0)), Guard.GRID, "grid of 30 s (2 words)"),
-        (sentence("Thank you", stamped=(10.0, 35.0)), Guard.PAST_END, "35.0 s of 30.0 s"),
+        (sentence("Thank you", stamped=(32.0, 35.0)), Guard.PAST_END, "32.0 s of 30.0 s"),
     ],
 )
 def test_each_guard_drops_what_it_is_there_for(segment: Segment, guard: Guard, why: str) -> None:
@@ -120,12 +123,12 @@ def test_each_guard_drops_what_it_is_there_for(segment: Segment, guard: Guard, w
 
 def test_every_guard_can_be_turned_off() -> None:
     off = GuardRules(
-        *(1, -100, -100, 1000, 1000, 30, 30, 0),
+        *(1, -100, -100, -100, 1000, 1000, 30, 30, 0),
         unaligned=1,
         silence=0,
     )
     for segment in (
-        sentence("je bovene kruis", -5.0, 0.9, (0.0, 55.0)),
+        sentence("je bovene kruis", -5.0, 0.9, (55.0, 57.0)),
         sentence("no " * 60, stamped=(0.0, 30.0)),
     ):
         assert guards_of(judge(segment, rules=off)) == []
@@ -164,6 +167,17 @@ def test_a_word_without_a_place_is_laid_between_its_neighbours_and_flagged() -> 
         (pytest.approx(101.4), pytest.approx(101.8), True),
         (pytest.approx(101.8), pytest.approx(102.2), False),
     ]
+
+
+def test_what_makes_more_sense_backwards_is_dropped() -> None:
+    doubtful = sentence("god is ill there is much scoff", logprob=-0.7)
+    [dropped] = judge(doubtful, backwards=[sentence("the quick brown fox", -0.25)]).dropped
+    assert dropped.doubt.guard is Guard.BACKWARDS
+    assert "mean log probability -0.25, forwards -0.70" in dropped.doubt.why
+    assert judge(doubtful, backwards=[sentence("xof nworb", -0.75)]).dropped == []
+    assert judge(doubtful, backwards=[]).dropped == []
+    sure = sentence("the quick brown fox", logprob=-0.5)
+    assert judge(sure, backwards=[sentence("god is ill", -0.2)]).dropped == []
 
 
 def test_after_a_loop_the_second_look_counts() -> None:
