@@ -91,7 +91,7 @@ def believe(
         reason = doubt(utterance, _sound(piece, utterance), rules)
         if reason is None and utterance.avg_logprob < rules.doubtful_logprob:
             if reversed_logprob is None:
-                reversed_logprob = _logprob(hear_backwards())
+                reversed_logprob = _logprob(hear_backwards(), rules)
             reason = backwards(utterance, reversed_logprob)
         if reason is None:
             belief.kept.append(utterance)
@@ -131,10 +131,12 @@ def _without(
     return kept
 
 
-def _logprob(segments: Sequence[Segment]) -> float:
-    """Mean over the words of their segment's; minus infinity without words."""
+def _logprob(segments: Sequence[Segment], rules: GuardRules) -> float:
+    """Mean over the words of their segment's; minus infinity for a loop and without words."""
     each = [segment.avg_logprob for segment in segments for _ in segment.words]
-    return sum(each) / len(each) if each else -math.inf
+    if not each or loop(_words(segments), rules):
+        return -math.inf
+    return sum(each) / len(each)
 
 
 def _words(segments: Sequence[Segment]) -> list[Word]:

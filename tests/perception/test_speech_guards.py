@@ -176,6 +176,7 @@ def test_what_makes_more_sense_backwards_is_dropped() -> None:
     assert "mean log probability -0.25, forwards -0.70" in dropped.doubt.why
     assert judge(doubtful, backwards=[sentence("xof nworb", -0.75)]).dropped == []
     assert judge(doubtful, backwards=[]).dropped == []
+    assert judge(doubtful, backwards=[sentence("eight " * 40, -0.2)]).dropped == []
     sure = sentence("the quick brown fox", logprob=-0.5)
     assert judge(sure, backwards=[sentence("god is ill", -0.2)]).dropped == []
 
