@@ -263,7 +263,9 @@ def test_one_process_loads_a_checkpoint_once(folder: Callable[[str], str]) -> No
 def test_memory_that_is_full_is_a_failure_that_says_what_to_do(
     folder: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    torch = pytest.importorskip("torch")
+    transformers()
+    import torch
+
     model = build(Options(folder("qwen3_vl")))
     expected = log_likelihoods(model.answer(QUESTIONS["bare"]))
     network = model._loaded()[0].model
@@ -523,7 +525,9 @@ def test_packages_that_do_not_fit_each_other_are_one_sentence(
 
 
 def test_a_device_that_is_not_here_is_named(folder: Callable[[str], str]) -> None:
-    torch = pytest.importorskip("torch")
+    transformers()
+    import torch
+
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     assert "no CUDA GPU" in loading(Options(folder("internvl"), device="cuda"))
