@@ -84,8 +84,8 @@ class GuardRules:
     low_logprob: float = -0.75
     """Segments over ``no_speech_prob`` need more; of the true ones, all had -0.73 or more."""
     lowest_logprob: float = -0.95
-    """Nothing less sure is believed: the Whisper paper's -1.0 (section 4.5), less a margin (a plucked
-    tune gave one word at -1.01)."""
+    """Nothing less sure is believed: the Whisper paper's -1.0 (section 4.5) with a margin, for a
+    plucked tune gave a word at -1.01."""
     doubtful_logprob: float = -0.6
     """What is less sure is heard backwards too, and dropped where that is surer. Of what passed the
     other guards, true speech in noise was surer forwards by 0.4 or more, and speech that was played
