@@ -25,7 +25,18 @@ from reasoning.strategy import StrategyOptions
 from reasoning.tools.assemble import ToolOptions
 from reasoning.videollm import VideoLLM
 
-__all__ = ["Config", "build_videollm", "load", "parse"]
+__all__ = [
+    "Config",
+    "assembled",
+    "build_videollm",
+    "known_keys",
+    "load",
+    "parse",
+    "plugin_options",
+    "put",
+    "section",
+    "typed",
+]
 
 T = TypeVar("T")
 
@@ -79,26 +90,32 @@ def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -
     raw.setdefault("recognizers", dict.fromkeys(DEFAULT_RECOGNIZERS))
     for override in overrides:
         _override(raw, override)
-    _known_keys(raw, [each.name for each in dataclasses.fields(Config)], "config key", "")
+    return assembled(raw)
+
+
+def assembled(raw: Mapping[str, Any]) -> Config:
+    """The config in a mapping as YAML gives it; raises as ``load``."""
+    raw = {"recognizers": dict.fromkeys(DEFAULT_RECOGNIZERS), **raw}
+    known_keys(raw, [each.name for each in dataclasses.fields(Config)], "config key", "")
     families = plugins.names("reasoning.videollms")
     videollm = raw.get("videollm", "embedded")
     if videollm not in families:
         raise UnknownName("VideoLLM family", str(videollm), families)
-    models = {videollm: None} | _mapping(raw.get("videollms"), "videollms")
-    models = {name: presets.resolved(name, section) for name, section in models.items()}
-    fusion = _typed(FusionOptions, raw.get("fusion"), "fusion")
+    models = {videollm: None} | section(raw.get("videollms"), "videollms")
+    models = {name: presets.resolved(name, options) for name, options in models.items()}
+    fusion = typed(FusionOptions, raw.get("fusion"), "fusion")
     for policy in fusion.policies:
         plugins.take("fusion.policies", policy)
     kinds = plugins.names("perception.recognizers")
-    _known_keys(fusion.thresholds, kinds, "cue kind", "fusion.thresholds")
+    known_keys(fusion.thresholds, kinds, "cue kind", "fusion.thresholds")
     return Config(
-        recognizers=_plugins("perception.recognizers", raw["recognizers"], "recognizers"),
+        recognizers=plugin_options("perception.recognizers", raw["recognizers"], "recognizers"),
         fusion=fusion,
         videollm=videollm,
-        videollms=_plugins("reasoning.videollms", models, "videollms"),
-        tools=_typed(ToolOptions, raw.get("tools"), "tools"),
-        strategy=_typed(StrategyOptions, raw.get("strategy"), "strategy"),
-        answer=_typed(AnswerOptions, raw.get("answer"), "answer"),
+        videollms=plugin_options("reasoning.videollms", models, "videollms"),
+        tools=typed(ToolOptions, raw.get("tools"), "tools"),
+        strategy=typed(StrategyOptions, raw.get("strategy"), "strategy"),
+        answer=typed(AnswerOptions, raw.get("answer"), "answer"),
     )
 
 
@@ -129,27 +146,38 @@ def _override(raw: dict[str, Any], override: str) -> None:
         parsed = plain_yaml.load(value)
     except BadInput as error:
         raise BadInput(f"--set {override!r}: {error}.") from None
+    put(raw, keys, parsed, f"--set {override!r}")
+
+
+def put(raw: dict[str, Any], keys: Sequence[str], value: Any, where: str) -> None:
+    """Set one key of a mapping as YAML gives it; the sections on the way are made.
+
+    Raises:
+        BadInput: there is a value where a section is needed; ``where`` names the setting.
+    """
     place = raw
     for step in keys[:-1]:
         inner = place.get(step)
         if inner is None:
             inner = place[step] = {}
         elif not isinstance(inner, dict):
-            raise BadInput(f"--set {override!r}: {step!r} is a value, it has no keys below it.")
+            raise BadInput(f"{where}: {step!r} is a value, it has no keys below it.")
         place = inner
     if keys[0] == "videollms" and keys[2:] == ["preset"]:
         place.clear()
-    place[keys[-1]] = parsed
+    place[keys[-1]] = value
 
 
-def _known_keys(raw: Mapping[str, Any], known: Sequence[str], what: str, where: str) -> None:
+def known_keys(raw: Mapping[str, Any], known: Sequence[str], what: str, where: str) -> None:
+    """See that every key is known; an ``UnknownName`` tells the nearest."""
     for key in raw:
         if key not in known:
             place = f"{what} in {where}" if where else what
             raise UnknownName(place, str(key), known)
 
 
-def _mapping(raw: Any, where: str) -> dict[str, Any]:
+def section(raw: Any, where: str) -> dict[str, Any]:
+    """A mapping of keys to values, empty for None; anything else is ``BadInput``."""
     if raw is None:
         return {}
     if not isinstance(raw, dict):
@@ -157,26 +185,27 @@ def _mapping(raw: Any, where: str) -> dict[str, Any]:
     return raw
 
 
-def _plugins(folder: str, raw: Any, where: str) -> dict[str, Any]:
+def plugin_options(folder: str, raw: Any, where: str) -> dict[str, Any]:
+    """By name, the options of each plug-in that ``raw`` has a section for."""
     return {
-        str(name): _typed(plugins.take(folder, str(name)).Options, section, f"{where}.{name}")
-        for name, section in _mapping(raw, where).items()
+        str(name): typed(plugins.take(folder, str(name)).Options, options, f"{where}.{name}")
+        for name, options in section(raw, where).items()
     }
 
 
-def _typed(cls: type[T], raw: Any, where: str) -> T:
+def typed(cls: type[T], raw: Any, where: str) -> T:
     """``raw`` as the frozen dataclass ``cls``; nested dataclasses and plug-ins likewise."""
     from pydantic import TypeAdapter, ValidationError
 
-    section = dict(_mapping(raw, where))
+    given = dict(section(raw, where))
     nested = {
-        key: _plugins(folder, section.pop(key), f"{where}.{key}")
+        key: plugin_options(folder, given.pop(key), f"{where}.{key}")
         for key, folder in _folders(cls).items()
-        if key in section
+        if key in given
     }
-    _check_keys(cls, section, where)
+    _check_keys(cls, given, where)
     try:
-        text = json.dumps(section)
+        text = json.dumps(given)
     except TypeError as error:
         raise BadInput(f"{where} holds a value that is no plain YAML: {error}.") from None
     try:
@@ -197,10 +226,10 @@ def _folders(cls: Any) -> dict[str, str]:
     return {each.name: each.metadata["plugins"] for each in fields if "plugins" in each.metadata}
 
 
-def _check_keys(cls: Any, section: Mapping[str, Any], where: str) -> None:
+def _check_keys(cls: Any, given: Mapping[str, Any], where: str) -> None:
     hints = get_type_hints(cls)
-    _known_keys(section, [each.name for each in dataclasses.fields(cls)], "key", where)
-    for key, value in section.items():
+    known_keys(given, [each.name for each in dataclasses.fields(cls)], "key", where)
+    for key, value in given.items():
         for inner, place in _sections(hints[key], value, f"{where}.{key}"):
             _check_keys(*inner, place)
 

@@ -17,6 +17,7 @@ from perception.plugins import build, names, options_of
 from perception.recognizer import Frame
 from reasoning.ask import AnswerOptions, Asked, Confirm, fitted
 from reasoning.egress import Egress
+from reasoning.prompt import Words
 from reasoning.videollm import Request, VideoFile, VideoLLM
 
 __all__ = ["STRATEGIES", "Strategy", "StrategyOptions", "Task", "agreed"]
@@ -27,6 +28,10 @@ STRATEGIES = "reasoning.strategies"
 
 def _nowhere(part: Span | None) -> None:
     """No file."""
+
+
+def _in_our_words(frames: Sequence[Frame], cues: CuePrompt | None) -> None:
+    """No words of its own."""
 
 
 def _silent(step: str) -> None:
@@ -46,6 +51,8 @@ class Task:
         fusion, tools: for ``fuse``.
         answer: limits of the answer.
         with_cues: whether the model is given cues.
+        fuse: makes the block; arguments as ``fusion.fuse.fuse`` has them.
+        words: of a benchmark, for the prompt of the answer, by what is shown in it; None = ours.
         video: the file, for a part, for families that are handed it.
         confirm: asked once, before anything leaves this machine, for all calls together. Without it
             nothing does.
@@ -60,6 +67,8 @@ class Task:
     tools: Tools = field(default_factory=Tools)
     answer: AnswerOptions = field(default_factory=AnswerOptions)
     with_cues: bool = True
+    fuse: Callable[..., CuePrompt] = fuse
+    words: Callable[[Sequence[Frame], CuePrompt | None], Words | None] = _in_our_words
     video: Callable[[Span | None], VideoFile | None] = _nowhere
     confirm: Confirm | None = None
     on_step: Callable[[str], None] = _silent
@@ -91,8 +100,9 @@ class Task:
 
         def fuse_within(budget_tokens: int) -> CuePrompt:
             options = replace(self.fusion, budget_tokens=budget_tokens)
-            return fuse(self.timeline, self.question, options, self.tools, rejected)
+            return self.fuse(self.timeline, self.question, options, self.tools, rejected)
 
+        longest = self.fuse(self.timeline, self.question, self.fusion, self.tools, rejected)
         room = replace(self.answer, max_new_tokens=self.answer.max_new_tokens + reserved_tokens)
         return fitted(
             fuse_within,
@@ -103,6 +113,7 @@ class Task:
             room,
             budget_tokens=self.fusion.budget_tokens,
             video=self.video(self.question.span),
+            wording=self.words(frames, longest),
         )
 
     def need_sight(self, strategy: str) -> None:

@@ -160,7 +160,14 @@ def _final(
     cues = task.cues(frames, rejected, reserved_tokens=task.model.count_tokens(said))
     video = task.video(task.question.span)
     request = request_for(
-        task.question, cues, task.model, frames, task.duration_s, task.answer, video=video
+        task.question,
+        cues,
+        task.model,
+        frames,
+        task.duration_s,
+        task.answer,
+        video=video,
+        wording=task.words(frames, cues),
     )
     *before, question = request.parts
     return cues, replace(request, parts=(*before, Text(said), question))

@@ -22,13 +22,15 @@ def build(options: Options) -> Strategy:  # noqa: ARG001
 
 def _direct(task: Task) -> Asked:
     frames = task.frames(task.question.span)
+    cues = task.cues(frames)
     return ask(
         task.question,
-        task.cues(frames),
+        cues,
         task.model,
         frames,
         task.duration_s,
         task.answer,
         video=task.video(task.question.span),
+        wording=task.words(frames, cues),
         confirm=task.confirm,
     )

@@ -132,7 +132,14 @@ def _final(task: Task, rejected: dict[str, str]) -> tuple[CuePrompt | None, Requ
     cues = task.cues(frames, rejected)
     video = task.video(task.question.span)
     return cues, request_for(
-        task.question, cues, task.model, frames, task.duration_s, task.answer, video=video
+        task.question,
+        cues,
+        task.model,
+        frames,
+        task.duration_s,
+        task.answer,
+        video=video,
+        wording=task.words(frames, cues),
     )
 
 
