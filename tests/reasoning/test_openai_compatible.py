@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -33,12 +34,23 @@ FREE = Request((Text("Look."), Frames((Frame(0.5, RED), Frame(1.5, RED))), Text(
 CHOICE = Request((Text("Question: ?"),), options=("walks", "runs", "jumps"))
 
 
+OPEN: list[OpenAICompatible] = []
+
+
 def model_at(url: str, **options: object) -> OpenAICompatible:
     plugin = take("reasoning.videollms", "openai_compatible")
     settings = {"model": "tiny", "base_url": url, "retry": QUICK, **options}
     model = plugin.build(Options(**settings))  # type: ignore[arg-type]
     assert isinstance(model, OpenAICompatible)
+    OPEN.append(model)
     return model
+
+
+@pytest.fixture(autouse=True)
+def _closing() -> Iterator[None]:
+    yield
+    while OPEN:
+        OPEN.pop().close()
 
 
 def answered(reply: Answer | Failure) -> Answer:
