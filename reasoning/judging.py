@@ -3,12 +3,11 @@ instruction and template word for word, and a strict reading of its reply."""
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
 
 from reasoning.answer import Answer, Unscored, Verdict
 from reasoning.benchmark import Item, Judging
+from reasoning.json_reply import only_object
 
 __all__ = ["SCHEMA", "judging", "read_verdict"]
 
@@ -66,7 +65,8 @@ def read_verdict(reply: str, judge: str) -> Verdict | Unscored:
     Understood: a JSON object with a boolean ``correct``, alone or with text around it; or words
     that open with TRUE or FALSE and name only that one of them. Everything else is unscored.
     """
-    if (said := _object(reply)) is not None:
+    said = only_object(reply, lambda value: isinstance(value.get("correct"), bool))
+    if said is not None:
         correct = said["correct"]
         explanation = str(said.get("explanation") or "").strip()
         return Verdict(float(correct), explanation, judge, raw=reply)
@@ -80,16 +80,3 @@ def read_verdict(reply: str, judge: str) -> Verdict | Unscored:
         return Unscored(f"The judge's reply {why}.", judge, reply)
     reason = reply[opens.end() :].strip(" \t\n\"'*_`.,:;-–—)]")
     return Verdict(float(named == {"true"}), reason, judge, raw=reply)
-
-
-def _object(reply: str) -> dict[str, Any] | None:
-    """The one JSON object in ``reply`` that has a boolean ``correct``."""
-    decoder, found = json.JSONDecoder(), []
-    for start in (match.start() for match in re.finditer(r"\{", reply)):
-        try:
-            value, _ = decoder.raw_decode(reply, start)
-        except ValueError:
-            continue
-        if isinstance(value, dict) and isinstance(value.get("correct"), bool):
-            found.append(value)
-    return found[0] if len(found) == 1 else None

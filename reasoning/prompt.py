@@ -49,7 +49,7 @@ class Words:
 
     Args:
         opening: instruction, facts of the video, whatever comes before what is seen.
-        closing: the question, with its options and how to reply.
+        closing: the question, with its options and how to reply; empty where all of it comes first.
     """
 
     opening: str
@@ -131,7 +131,8 @@ def build(
         times_s = [frame.time_s for frame in frames]
         words = Words(opening(wording, times_s, duration_s), question_words(question))
     shown = _shown(cues, tuple(frames), placement)
-    return (Text(words.opening), *shown, Text(words.closing))
+    closing = (Text(words.closing),) if words.closing else ()
+    return (Text(words.opening), *shown, *closing)
 
 
 def opening(wording: Wording, frame_times_s: Sequence[float] = (), duration_s: float = 0.0) -> str:
