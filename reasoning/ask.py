@@ -191,6 +191,7 @@ def request_for(
         seed=options.seed,
         video=video if frames else None,
         sound=options.sound,
+        schema=wording.schema if isinstance(wording, Words) else None,
     )
 
 

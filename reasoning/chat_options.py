@@ -77,8 +77,8 @@ class Options:
             GPT-4o's count for 512×512 (85 + 170 for each tile of 512 px).
         context_tokens: of prompt and answer together; None = as the server on this machine says,
             or as OpenAI documents.
-        structured: ask for JSON of a schema when there are options. A server that refuses it is
-            asked without.
+        structured: ask for JSON of a schema when there are options, or where the question or a
+            judge says which. A server that refuses it is asked without.
         send_temperature: None = except to OpenAI's reasoning models, which take none (o3).
         reasoning_tokens: room for thoughts on top of the answer's, for models whose limit holds
             for both; None = 4096 for OpenAI's reasoning models, 0 for others.

@@ -9,6 +9,7 @@ from typing import Any
 from reasoning.answer import FailureKind
 from reasoning.options import parse_option
 from reasoning.prompt import letter
+from reasoning.videollm import Request
 
 __all__ = ["chosen", "said", "schema"]
 
@@ -51,16 +52,15 @@ def chosen(words: str, options: Sequence[str]) -> int | None:
     return parse_option(str(named), options)
 
 
-def schema(options: Sequence[str]) -> dict[str, Any]:
-    """``{"option": "A"}`` and nothing else."""
-    letters = [letter(index) for index in range(len(options))]
-    choice = {
+def schema(request: Request) -> Mapping[str, Any] | None:
+    """What the reply must be: ``{"option": "A"}`` and nothing else for a question with options, or
+    as the request says. None = words."""
+    if not request.options:
+        return request.schema
+    letters = [letter(index) for index in range(len(request.options))]
+    return {
         "type": "object",
         "properties": {"option": {"type": "string", "enum": letters}},
         "required": ["option"],
         "additionalProperties": False,
-    }
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": "choice", "strict": True, "schema": choice},
     }

@@ -32,7 +32,7 @@ def body(
     """The request as OpenAI's client takes it: what that does not know is in ``extra_body``.
 
     Args:
-        structured: ask for JSON of a schema when there are options.
+        structured: ask for JSON of a schema where there is one (``chat_reply.schema``).
         further: fields to add; the options' own ``extra_body`` outdoes them.
     """
     limit = options.max_tokens_field or (
@@ -45,8 +45,9 @@ def body(
     }
     if sends_temperature(options):
         made["temperature"] = request.temperature
-    if request.options and structured:
-        made["response_format"] = schema(request.options)
+    if structured and (wanted := schema(request)) is not None:
+        named = {"name": "reply", "strict": True, "schema": wanted}
+        made["response_format"] = {"type": "json_schema", "json_schema": named}
     extra: dict[str, Any] = {limit: reply_tokens(options, request.max_new_tokens)}
     if options.mm_processor_kwargs:
         extra["mm_processor_kwargs"] = dict(options.mm_processor_kwargs)

@@ -71,7 +71,11 @@ class CueReading:
         """A free answer."""
         request = self._request
         return self._server.complete(
-            self._prompt, request.max_new_tokens, request.temperature, request.seed
+            self._prompt,
+            request.max_new_tokens,
+            request.temperature,
+            request.seed,
+            request.schema,
         )
 
     def choose(self) -> tuple[OptionScore, ...]:

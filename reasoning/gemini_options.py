@@ -51,7 +51,7 @@ class Options:
         context_tokens: of prompt and answer together.
         thinking_tokens: the most that the model may think, on top of the answer's limit; None for
             models that do not.
-        structured: ask for JSON of a schema when there are options; where that is refused, without.
+        structured: ask for JSON of a schema where there is one; where that is refused, without.
         inline_bytes: longer files are uploaded. Google takes requests of up to 20 MB, and files
             grow by a third in them.
         timeout_s: of one try to answer.

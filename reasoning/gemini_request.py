@@ -99,7 +99,7 @@ def contents(request: Request, media: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def config(options: Options, request: Request, structured: bool) -> dict[str, Any]:
-    """The settings; with ``structured``, JSON of a schema is asked for when there are options."""
+    """The settings; with ``structured``, JSON of a schema is asked for where there is one."""
     made: dict[str, Any] = {
         "temperature": request.temperature,
         "seed": request.seed % _SEEDS,
@@ -109,9 +109,9 @@ def config(options: Options, request: Request, structured: bool) -> dict[str, An
         made["thinking_config"] = {"thinking_budget": options.thinking_tokens}
     if options.resolution != "default":
         made["media_resolution"] = f"MEDIA_RESOLUTION_{options.resolution.upper()}"
-    if request.options and structured:
+    if structured and (wanted := schema(request)) is not None:
         made["response_mime_type"] = "application/json"
-        made["response_json_schema"] = schema(request.options)["json_schema"]["schema"]
+        made["response_json_schema"] = wanted
     return made
 
 

@@ -139,18 +139,16 @@ class LlamaServer:
             ]
 
     def complete(
-        self, prompt: Sequence[int], max_tokens: int, temperature: float = 0.0, seed: int = 0
+        self,
+        prompt: Sequence[int],
+        max_tokens: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+        schema: Mapping[str, Any] | None = None,
     ) -> Completion:
-        """Let the model go on after ``prompt``; greedy at temperature 0."""
-        with self._lock:
-            reply = self._complete(
-                list(prompt),
-                n_predict=max_tokens,
-                cache_prompt=False,
-                temperature=temperature,
-                seed=seed,
-            )
-        return _completion(reply)
+        """Let the model go on after ``prompt``, held to JSON of ``schema`` where one is given;
+        greedy at temperature 0."""
+        return self._said(list(prompt), max_tokens, temperature, seed, schema)
 
     def chat_seen(self, parts: Sequence[str | bytes]) -> Seen:
         """A user's turn of texts and pictures (JPEG files) in order, and the opening of the model's
@@ -171,18 +169,15 @@ class LlamaServer:
         return Seen(text, tuple(pictures), int(counted["input_tokens"]))
 
     def complete_seen(
-        self, prompt: Seen, max_tokens: int, temperature: float = 0.0, seed: int = 0
+        self,
+        prompt: Seen,
+        max_tokens: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+        schema: Mapping[str, Any] | None = None,
     ) -> Completion:
-        """Let the model go on after a prompt with pictures; greedy at temperature 0."""
-        with self._lock:
-            reply = self._complete(
-                _multimodal(prompt),
-                n_predict=max_tokens,
-                cache_prompt=False,
-                temperature=temperature,
-                seed=seed,
-            )
-        return _completion(reply)
+        """The same after a prompt with pictures."""
+        return self._said(_multimodal(prompt), max_tokens, temperature, seed, schema)
 
     def next_words(self, prompt: Seen) -> dict[str, float]:
         """What may come next after a prompt with pictures: ln p by the token's text, that of
@@ -206,6 +201,30 @@ class LlamaServer:
         """Free the model."""
         with self._lock:
             self._server = None
+
+    def _said(
+        self,
+        prompt: list[int] | dict[str, Any],
+        max_tokens: int,
+        temperature: float,
+        seed: int,
+        schema: Mapping[str, Any] | None,
+    ) -> Completion:
+        settings: dict[str, Any] = {} if schema is None else {"json_schema": schema}
+        with self._lock:
+            reply = self._complete(
+                prompt,
+                n_predict=max_tokens,
+                cache_prompt=False,
+                temperature=temperature,
+                seed=seed,
+                **settings,
+            )
+        return Completion(
+            text=str(reply["content"]),
+            tokens=int(reply["tokens_predicted"]),
+            complete=reply["stop_type"] != "limit",
+        )
 
     def _log_probability(self, prompt: list[int], token: int) -> float:
         reply = self._complete(
@@ -283,14 +302,6 @@ class LlamaServer:
             detail = reply.get("error", {}).get("message", reply)
             raise ModelUnavailable(f"llama.cpp refused {path} ({response.status}): {detail}.")
         return reply
-
-
-def _completion(reply: Mapping[str, Any]) -> Completion:
-    return Completion(
-        text=str(reply["content"]),
-        tokens=int(reply["tokens_predicted"]),
-        complete=reply["stop_type"] != "limit",
-    )
 
 
 def _multimodal(prompt: Seen) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def record(request: Request, count: TokenCount | None = None, **settings: Any) -
         "max_new_tokens": request.max_new_tokens,
         "temperature": request.temperature,
         "seed": request.seed,
+        **({} if request.schema is None else {"schema": request.schema}),
         **counted,
         **settings,
     }

@@ -56,7 +56,11 @@ class PictureReading:
         """A free answer."""
         request = self._request
         return self._server.complete_seen(
-            self._prompt, request.max_new_tokens, request.temperature, request.seed
+            self._prompt,
+            request.max_new_tokens,
+            request.temperature,
+            request.seed,
+            request.schema,
         )
 
     def choose(self) -> tuple[OptionScore, ...]:

@@ -7,9 +7,10 @@ paper's, word for word; a third wording, ours, tells a model without pixels what
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from fusion.question import Question
 from fusion.selection import CuePrompt
@@ -50,10 +51,12 @@ class Words:
     Args:
         opening: instruction, facts of the video, whatever comes before what is seen.
         closing: the question, with its options and how to reply; empty where all of it comes first.
+        schema: JSON schema of the reply; None = words.
     """
 
     opening: str
     closing: str
+    schema: Mapping[str, Any] | None = None
 
 
 class CuePlacement(StrEnum):

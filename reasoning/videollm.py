@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -103,6 +103,7 @@ class Request:
         seed: for sampling, where temperature is above 0.
         video: where the frames come from; None = the frames are all that there is.
         sound: whether a model that hears may hear the video.
+        schema: JSON schema of a free answer, for models that can be held to one; None = words.
     """
 
     parts: tuple[Part, ...]
@@ -113,6 +114,7 @@ class Request:
     seed: int = 0
     video: VideoFile | None = None
     sound: bool = False
+    schema: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", tuple(map(_readable, self.options)))

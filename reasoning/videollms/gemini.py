@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from reasoning import gemini_request
 from reasoning.answer import Answer, Failure, FailureKind
-from reasoning.chat_reply import chosen
+from reasoning.chat_reply import chosen, schema
 from reasoning.egress import Egress
 from reasoning.gemini_options import GOOGLE, Options, key
 from reasoning.gemini_reply import LIMIT, said, usage
@@ -171,7 +171,7 @@ class Gemini:
     ) -> Any | NotAnswered:
         tokens = count.tokens + request.max_new_tokens + (self.options.thinking_tokens or 0)
         asked = [{"role": "user", "parts": contents}]
-        structured = self._structured and bool(request.options)
+        structured = self._structured and schema(request) is not None
         config = gemini_request.config(self.options, request, structured)
         reply = server.generate(self.name, asked, config, tokens)
         if structured and isinstance(reply, NotAnswered) and _is_unknown(reply):

@@ -18,7 +18,7 @@ from reasoning import chat_request
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.chat_facts import ServerFacts, counted, counted_text, facts, without_cache
 from reasoning.chat_options import FramesAs, Options, at_openai, key, reply_tokens, root
-from reasoning.chat_reply import chosen, said
+from reasoning.chat_reply import chosen, said, schema
 from reasoning.chat_server import ChatServer
 from reasoning.egress import Egress
 from reasoning.outgoing import abbreviated, frame_times, is_loopback, record
@@ -187,7 +187,7 @@ class OpenAICompatible:
 
     def _is_about_structure(self, reply: NotAnswered, request: Request) -> bool:
         may_be = reply.kind is FailureKind.UNAVAILABLE and reply.status in _BAD_REQUEST
-        return may_be and bool(request.options) and self._structured
+        return may_be and schema(request) is not None and self._structured
 
     def _record(self, request: Request, count: TokenCount) -> dict[str, Any]:
         options = self.options
@@ -198,7 +198,7 @@ class OpenAICompatible:
             base_url=options.base_url,
             frames_as=str(options.frames_as),
             frame_px=options.frame_px,
-            structured=bool(request.options) and self._structured,
+            structured=schema(request) is not None and self._structured,
             closing=CHOOSE if request.options else "",
             mm_processor_kwargs=dict(options.mm_processor_kwargs),
             extra_body=dict(options.extra_body),

@@ -1,7 +1,9 @@
+import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -202,6 +204,16 @@ def test_a_free_answer_stops_at_the_limit_and_says_so(model: Embedded) -> None:
 
 
 @pytest.mark.weights
+def test_a_free_answer_is_held_to_a_schema(model: Embedded) -> None:
+    right = {"type": "object", "properties": {"right": {"type": "boolean"}}, "required": ["right"]}
+    wanted = {**right, "additionalProperties": False}
+    reply = model.answer(replace(FREE, schema=wanted, max_new_tokens=40))
+    assert isinstance(reply, Answer)
+    said = json.loads(reply.text)
+    assert list(said) == ["right"]
+    assert isinstance(said["right"], bool)
+
+
 def test_a_prompt_that_does_not_fit_tells_the_limit(model: Embedded) -> None:
     reply = model.answer(request("Why?", cues="walks and " * 500))
     assert isinstance(reply, Failure)

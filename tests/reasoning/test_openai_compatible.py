@@ -292,6 +292,20 @@ def test_a_server_without_structured_output_is_asked_without_it() -> None:
     assert ["response_format" in body for body in served.bodies] == [True, False, False]
 
 
+def test_a_free_answer_is_held_to_the_schema_that_the_request_names() -> None:
+    wanted = {"type": "object", "properties": {"correct": {"type": "boolean"}}}
+    judging = Request((Text("Is it right?"),), schema=wanted)
+    refusal = error(400, "response_format is not supported")
+    with serving(refusal, says('{"correct": true}')) as served:
+        reply = answered(model_at(served.url).answer(judging))
+    first, second = served.bodies
+    assert first["response_format"]["json_schema"]["schema"] == wanted
+    assert "response_format" not in second
+    assert reply.text == '{"correct": true}'
+    assert reply.request["schema"] == wanted
+    assert not reply.request["structured"]
+
+
 @pytest.mark.parametrize("words", ["A or B", "none of these", '{"option": "Z"}', '{"choice": 1}'])
 def test_a_reply_that_names_no_option_is_never_guessed(words: str) -> None:
     with serving(says(words)) as served:
