@@ -6,6 +6,7 @@ The options themselves live in the plug-in files (``recognizers/action.py`` expo
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ __all__ = [
     "build_videollm",
     "known_keys",
     "load",
+    "overridden",
     "parse",
     "plugin_options",
     "put",
@@ -88,9 +90,7 @@ def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -
     if not isinstance(raw, dict):
         raise BadInput(f"{where} must be a mapping of keys to values, not {type(raw).__name__}.")
     raw.setdefault("recognizers", dict.fromkeys(DEFAULT_RECOGNIZERS))
-    for override in overrides:
-        _override(raw, override)
-    return assembled(raw)
+    return assembled(overridden(raw, overrides))
 
 
 def assembled(raw: Mapping[str, Any]) -> Config:
@@ -133,6 +133,15 @@ def build_videollm(config: Config, *, drafts_only: bool = False) -> VideoLLM:
     build = getattr(family, "build_draft", family.build) if drafts_only else family.build
     model: VideoLLM = build(config.videollms[config.videollm])
     return model
+
+
+def overridden(raw: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """A mapping as YAML gives it with ``key.path=value`` settings laid over it; raises as
+    ``load``."""
+    made = copy.deepcopy(dict(raw))
+    for override in overrides:
+        _override(made, override)
+    return made
 
 
 def _override(raw: dict[str, Any], override: str) -> None:

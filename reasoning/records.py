@@ -47,7 +47,7 @@ CREATE TABLE IF NOT EXISTS verdicts (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS plan (
     condition TEXT NOT NULL, question TEXT NOT NULL, repeat INTEGER NOT NULL, key TEXT NOT NULL,
-    facts TEXT NOT NULL, PRIMARY KEY (condition, question, repeat)
+    facts TEXT NOT NULL, model TEXT NOT NULL, PRIMARY KEY (condition, question, repeat, model)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (id INTEGER PRIMARY KEY, stamp TEXT NOT NULL, at REAL NOT NULL);
 """
@@ -157,13 +157,14 @@ class Records:
     def plan(
         self, condition: str, question: str, repeat: int, call: Call, facts: Mapping[str, Any]
     ) -> str:
-        """Note which call answers a cell of the study, with what the reports want to know of the
-        cell (category, cues, …); returns the call's key."""
+        """Note which call answers a cell of the study (a question under a condition in a repeat,
+        for each model), with what the reports want to know of it (category, cues, …); returns
+        the call's key."""
         key = call_key(call)
         with self._writing():
             self._db.execute(
-                "INSERT OR REPLACE INTO plan VALUES (?, ?, ?, ?, ?)",
-                (condition, question, repeat, key, _json(facts)),
+                "INSERT OR REPLACE INTO plan VALUES (?, ?, ?, ?, ?, ?)",
+                (condition, question, repeat, key, _json(facts), call.model),
             )
         return key
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -14,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from perception.cue import Span, Status
-from perception.errors import BadInput, CuelightError
+from perception.errors import CuelightError
 from reasoning.cli import _choosing as choosing
 from reasoning.cli import _output as output
+from reasoning.cli._agreeing import agreed
 from reasoning.cli._fetching import fetching
 from reasoning.cli._terminal import tell
 
@@ -107,7 +107,7 @@ def command(
     files = [*save_perception(perception, stem), stem.with_name(f"{stem.name}.html")]
 
     def confirm(sent: Egress) -> bool:
-        return _agreed(sent, yes, max_cost, quiet)
+        return agreed(sent, yes, max_cost, quiet)
 
     with contextlib.closing(llm), _telling_of(files[:-1]):
         result = _asked(asked, path, perception.timeline, llm, settings, cues, confirm, quiet)
@@ -208,19 +208,6 @@ def _write_page(page: Path, timeline: CueTimeline, path: Path, result: Asked) ->
         prompt=result.cues,
         answer=result.reply,
     )
-
-
-def _agreed(sent: Egress, yes: bool, max_cost: float | None, quiet: bool) -> bool:
-    """Whether the user lets pictures leave the machine; asks where somebody can answer.
-
-    Raises:
-        BadInput: the estimate is over ``max_cost``, or there is none to compare with it.
-    """
-    if max_cost is not None and not (sent.cost_usd is not None and sent.cost_usd <= max_cost):
-        raise BadInput(f"{sent.sentence()} --max-cost {max_cost:g} does not allow that.")
-    if not quiet or not yes:
-        tell(sent.sentence(), err=True)
-    return yes or (sys.stdin.isatty() and typer.confirm("Send it?", err=True))
 
 
 def _document(result: Asked, perception: Perception, files: list[Path]) -> dict[str, Any]:

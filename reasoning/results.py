@@ -1,0 +1,114 @@
+"""Records become outcomes: which answer each cell of a study has, and what was said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from perception.errors import BadInput, UnknownName
+from reasoning.answer import Answer, Failure, Unscored, Verdict
+from reasoning.outcomes import InjectedCue, Outcome, Outcomes, State
+from reasoning.records import Records
+
+__all__ = ["outcomes"]
+
+_UNJUDGED = "Nobody has judged this answer yet (cuelight judge)."
+
+
+def outcomes(records: Records, judge: str | None = None) -> Outcomes:
+    """The table of a study, in its order.
+
+    Cells of conditions that the study no longer has, or has changed since, are left out; so are
+    cells that were not reached yet.
+
+    Args:
+        judge: whose verdicts count; None = all: right where most say so, unscored where as many
+            say otherwise.
+
+    Raises:
+        UnknownName: nobody of that name has judged.
+        BadInput: the records hold no study yet.
+    """
+    if judge is not None and judge not in (known := records.judges()):
+        raise UnknownName("judge", judge, known)
+    cells = [each for each in records.cells() if _is_current(each, records.stamps())]
+    if not cells:
+        raise BadInput(f"{str(records.path)!r} holds no answered question yet.")
+    cells.sort(key=lambda each: (each[4].get("model", ""), each[4].get("order", []), each[0]))
+    judges = (judge,) if judge is not None else records.judges()
+    rows = [_outcome(each, records, judges) for each in cells]
+    return Outcomes(tuple(row for row in rows if row is not None))
+
+
+def _is_current(cell: tuple[str, str, int, str, dict[str, Any]], stamps: Sequence[Any]) -> bool:
+    condition, facts = cell[0], cell[4]
+    if "arm" not in facts or not stamps:
+        return True
+    conditions: Mapping[str, str] = stamps[-1].get("conditions", {})
+    return bool(conditions.get(condition) == facts["arm"])
+
+
+def _outcome(
+    cell: tuple[str, str, int, str, dict[str, Any]], records: Records, judges: Sequence[str]
+) -> Outcome | None:
+    condition, question, repeat, key, facts = cell
+    reply: Answer | Failure | None = records.answer(key) or records.failure(key)
+    if reply is None:
+        return None
+    verdict = None
+    if isinstance(reply, Answer):
+        said = [records.verdict(key, judge) for judge in judges]
+        verdict = _together([each for each in said if each is not None])
+    state, score, reason = _state(reply, verdict)
+    details = {**facts.get("details", {}), **_details(verdict)}
+    return Outcome(
+        question=question,
+        video=facts.get("video", ""),
+        category=facts.get("category", ""),
+        level=facts.get("level", ""),
+        condition=condition,
+        model=facts.get("model", ""),
+        repeat=repeat,
+        state=state,
+        score=score,
+        answer=reply.text if isinstance(reply, Answer) else "",
+        reference=facts.get("reference", ""),
+        reason=reason,
+        cues=tuple(InjectedCue(**each) for each in facts.get("cues", ())),
+        details=details,
+    )
+
+
+def _details(verdict: Verdict | Unscored | None) -> Mapping[str, Any]:
+    return verdict.details if isinstance(verdict, Verdict) else {}
+
+
+def _state(
+    reply: Answer | Failure, verdict: Verdict | Unscored | None
+) -> tuple[State, float | None, str]:
+    if isinstance(reply, Failure):
+        return State.FAILED, None, f"{reply.kind}: {reply.reason}"
+    if verdict is None:
+        return State.UNSCORED, None, _UNJUDGED
+    if isinstance(verdict, Unscored):
+        return State.UNSCORED, None, verdict.reason
+    return State.SCORED, verdict.score, verdict.reason
+
+
+def _together(said: Sequence[Verdict | Unscored]) -> Verdict | Unscored | None:
+    """One verdict of several: what most say of right and wrong, the mean of parts."""
+    verdicts = [each for each in said if isinstance(each, Verdict)]
+    if not verdicts:
+        return said[0] if said else None
+    if len(verdicts) == 1:
+        return verdicts[0]
+    scores = [each.score for each in verdicts]
+    mean = sum(scores) / len(scores)
+    names = ", ".join(each.judge for each in verdicts)
+    if not set(scores) <= {0.0, 1.0}:
+        return Verdict(mean, f"The mean of {names}.", names)
+    if mean == 0.5:
+        return Unscored(f"{names} disagree.", names)
+    score = float(mean > 0.5)
+    agreeing = next(each for each in verdicts if each.score == score)
+    return Verdict(score, agreeing.reason, names, agreeing.details)
