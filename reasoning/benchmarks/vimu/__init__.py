@@ -12,7 +12,7 @@ of evidence grounding, shortened::
 
 EG, RM and SV are answered with ``{"selected_options": [letters]}`` and scored as sets: a wrong
 letter makes it 0, else the share of right letters found. OE is judged by a rubric of -6 to 9 points
-(``rubric``). ``analysis`` makes the paper's table and its analyses of the outcomes.
+(``rubric``). ``table`` and ``analysis`` make the paper's table and analyses of the outcomes.
 
 The published code shows at most 8 frames, and the transcript stands in every prompt. Here the
 transcript is a cue like any other: as published, left out, or ours (the speech cues of the

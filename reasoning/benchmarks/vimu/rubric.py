@@ -5,7 +5,7 @@ A judge gives 0-5 for the core intent, 0-3 for the implicit signal, 0-1 for the 
 meaning, and takes off 0-3 for what is made up and 0-3 for staying literal: -6 to 9 in all. The
 published percentage is (mean + 6) / 15 x 100, on which an empty answer (0 points) earns 40 % and a
 failed call, which the published code writes as -1 point, 33 %. A verdict's score here is the points
-over 9, never under 0, and failures are no verdicts; ``analysis`` reports both.
+over 9, never under 0, and failures are no verdicts; ``table`` reports both.
 """
 
 from __future__ import annotations
