@@ -43,6 +43,9 @@ __all__ = ["MOST_UNAVAILABLE", "Run", "Todo"]
 MOST_UNAVAILABLE = 5
 """Calls in a row that find no model: the run ends, and the same command goes on later."""
 
+_PERCEPTION = "perception"
+"""Stands for the model where a question is not asked because cues could not be had."""
+
 
 @dataclass(frozen=True, slots=True)
 class Todo:
@@ -193,7 +196,8 @@ class Run:
         return asked, recorded.call(asked.request)
 
     def _mind(self, failure: Failure | None) -> None:
-        gone = failure is not None and failure.kind is FailureKind.UNAVAILABLE
+        unavailable = failure is not None and failure.kind is FailureKind.UNAVAILABLE
+        gone = unavailable and failure is not None and failure.model != _PERCEPTION
         self._unavailable = self._unavailable + 1 if gone else 0
         if failure is not None and self._unavailable == MOST_UNAVAILABLE:
             raise CuelightError(
@@ -256,7 +260,7 @@ class Run:
 def _unperceived(item: Item, words: str, recorded: Recorded) -> tuple[Asked, Call]:
     """A failure where the cues that the condition gives could not be had."""
     request = Request((Text("(not asked: the video was not perceived)"), Text(item.question.text)))
-    failure = Failure(FailureKind.UNAVAILABLE, f"Not asked, {words}", "perception")
+    failure = Failure(FailureKind.UNAVAILABLE, f"Not asked; {words}", _PERCEPTION)
     return Asked(item.question, CuePrompt("", Selection()), request, failure), recorded.call(
         request
     )

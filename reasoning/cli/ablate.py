@@ -164,7 +164,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
         task = bar.add_task("starting", total=None, left="")
 
         def show(now: Progress) -> None:
-            left = "" if now.remaining_s is None else f"about {_long(now.remaining_s)} left"
+            left = f"about {_long(now.remaining_s)} left" if now.remaining_s else ""
             bar.update(task, description=now.what, completed=now.done, total=now.total, left=left)
 
         yield show
@@ -180,7 +180,7 @@ class _Lines:
         if now.what == self._what:
             return
         self._what = now.what
-        left = "" if now.remaining_s is None else f", about {_long(now.remaining_s)} left"
+        left = f", about {_long(now.remaining_s)} left" if now.remaining_s else ""
         tell(f"{now.done} of {now.total}: {now.what}{left}", err=True)
 
 
