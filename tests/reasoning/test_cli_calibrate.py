@@ -125,7 +125,7 @@ def test_list_shows_what_ships_and_what_is_kept(run: Run) -> None:
     assert "None of your own" in run("calibrate", "--list")[1]
     run("calibrate", "clip.cues.json", "--labels", "labels.csv")
     out = run("calibrate", "--list")[1]
-    assert "posec3d_mimed: identity, calibration error 0.028" in out
+    assert "posec3d_mimed: identity, calibration error 0.029" in out
     assert "speech: isotonic" in out
     listed = json.loads(run("calibrate", "--list", "--json")[1])
     assert listed["own"][0]["checkpoint_sha256"] == "5" * 64
