@@ -202,6 +202,11 @@ class Records:
         rows = self._read("SELECT answer FROM answers WHERE key = ?", key)
         return _answer(json.loads(rows[0][0])) if rows else None
 
+    def seconds(self, key: str) -> float | None:
+        """How long the recorded answer took, None where there is none."""
+        rows = self._read("SELECT seconds FROM answers WHERE key = ?", key)
+        return float(rows[0][0]) if rows else None
+
     def failure(self, key: str) -> Failure | None:
         """The latest failure of a call that has no answer."""
         if self.answer(key) is not None:

@@ -10,9 +10,12 @@ from reasoning.answer import Answer, Failure, Unscored, Verdict
 from reasoning.outcomes import InjectedCue, Outcome, Outcomes, State
 from reasoning.records import Records
 
-__all__ = ["outcomes"]
+__all__ = ["PlannedCell", "current_cells", "outcomes"]
 
-_UNJUDGED = "Nobody has judged this answer yet (cuelight judge)."
+PlannedCell = tuple[str, str, int, str, dict[str, Any]]
+"""``(condition, question, repeat, key, facts)``, see ``Records.cells``."""
+
+_UNJUDGED = "Nobody has judged this answer yet (cuelight judge answers)."
 
 
 def outcomes(records: Records, judge: str | None = None) -> Outcomes:
@@ -31,26 +34,27 @@ def outcomes(records: Records, judge: str | None = None) -> Outcomes:
     """
     if judge is not None and judge not in (known := records.judges()):
         raise UnknownName("judge", judge, known)
-    cells = [each for each in records.cells() if _is_current(each, records.stamps())]
+    cells = current_cells(records)
     if not cells:
         raise BadInput(f"{str(records.path)!r} holds no answered question yet.")
-    cells.sort(key=lambda each: (each[4].get("model", ""), each[4].get("order", []), each[0]))
     judges = (judge,) if judge is not None else records.judges()
     rows = [_outcome(each, records, judges) for each in cells]
     return Outcomes(tuple(row for row in rows if row is not None))
 
 
-def _is_current(cell: tuple[str, str, int, str, dict[str, Any]], stamps: Sequence[Any]) -> bool:
-    condition, facts = cell[0], cell[4]
-    if "arm" not in facts or not stamps:
-        return True
-    conditions: Mapping[str, str] = stamps[-1].get("conditions", {})
-    return bool(conditions.get(condition) == facts["arm"])
+def current_cells(records: Records) -> list[PlannedCell]:
+    """The planned cells that the study's last run still has, and imported ones, in order."""
+    stamps = records.stamps()
+    conditions: Mapping[str, str] = stamps[-1].get("conditions", {}) if stamps else {}
+    cells = [
+        each
+        for each in records.cells()
+        if not conditions or "arm" not in each[4] or conditions.get(each[0]) == each[4]["arm"]
+    ]
+    return sorted(cells, key=lambda each: (each[4].get("model", ""), each[4].get("order", [])))
 
 
-def _outcome(
-    cell: tuple[str, str, int, str, dict[str, Any]], records: Records, judges: Sequence[str]
-) -> Outcome | None:
+def _outcome(cell: PlannedCell, records: Records, judges: Sequence[str]) -> Outcome | None:
     condition, question, repeat, key, facts = cell
     reply: Answer | Failure | None = records.answer(key) or records.failure(key)
     if reply is None:

@@ -1,0 +1,161 @@
+"""Results of other tools, as a table of questions, answers and verdicts, become outcomes.
+
+Columns of the CSV: ``question`` (the id, or the words where ``--study`` tells the benchmark's) and
+``verdict`` (right or wrong, true or false, yes or no, or a number from 0 to 1; empty = unscored);
+``answer``, ``video``, ``category``, ``level``, ``reference``, ``condition``, ``model``, ``repeat``
+may be there. An empty answer without a verdict is a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from perception.errors import BadInput
+from reasoning import published
+from reasoning.answer import Answer, Failure, FailureKind, Unscored, Verdict
+from reasoning.benchmark import Item
+from reasoning.records import Call, Records, call_key, digest
+
+__all__ = ["JUDGE", "import_table"]
+
+JUDGE = "imported"
+"""Judge of what is imported, in the records."""
+
+_SOURCE = "It is the CSV file with the other tool's results."
+_WORDS = {
+    **dict.fromkeys(("right", "true", "yes", "correct"), 1.0),
+    **dict.fromkeys(("wrong", "false", "no", "incorrect"), 0.0),
+}
+
+
+def import_table(
+    records: Records,
+    table: Path,
+    condition: str,
+    model: str,
+    items: Sequence[Item] = (),
+) -> int:
+    """Put every row of ``table`` on record; the number of rows. The same table twice changes
+    nothing.
+
+    Args:
+        condition, model: of rows that do not name their own.
+        items: of the benchmark, whose category, video and reference the rows are given.
+
+    Raises:
+        BadInput: a column is missing, a verdict is none, or a question is not the benchmark's;
+            nothing is put on record then.
+    """
+    known = {item.question.id: item for item in items} | {
+        _folded(i.question.text): i for i in items
+    }
+    rows = [
+        _row(where, row, condition, model, known, number)
+        for number, (where, row) in enumerate(
+            published.table(table, ("question", "verdict"), _SOURCE)
+        )
+    ]
+    seen: set[tuple[str, str, str, int]] = set()
+    for where, call, _, _, facts in rows:
+        cell = (facts["condition"], call.model, call.question, call.repeat)
+        if cell in seen:
+            raise BadInput(
+                f"{where}: question {call.question!r} stands twice under {cell[0]!r} of "
+                f"{call.model!r}; number its repeats in a column repeat."
+            )
+        seen.add(cell)
+    for _, call, reply, verdict, facts in rows:
+        key = call_key(call)
+        if records.answer(key) is None and (
+            isinstance(reply, Answer) or records.failure(key) is None
+        ):
+            records.keep(call, reply, 0.0)
+        records.plan(facts["condition"], call.question, call.repeat, call, facts)
+        if isinstance(reply, Answer):
+            records.judge(key, JUDGE, verdict)
+    return len(rows)
+
+
+def _known(items: Sequence[Item]) -> dict[str, Item]:
+    """By id, and by words where only one question has them."""
+    words: dict[str, list[Item]] = {}
+    for item in items:
+        words.setdefault(_folded(item.question.text), []).append(item)
+    once = {text: own[0] for text, own in words.items() if len(own) == 1}
+    return once | {item.question.id: item for item in items}
+
+
+Row = tuple[str, Call, Answer | Failure, Verdict | Unscored, dict[str, Any]]
+
+
+def _row(
+    where: str,
+    row: Mapping[str, Any],
+    condition: str,
+    model: str,
+    known: Mapping[str, Item],
+    number: int,
+) -> Row:
+    given = {name: str(value or "").strip() for name, value in row.items()}
+    asked = given["question"]
+    item = known.get(asked) or known.get(_folded(asked))
+    if known and item is None:
+        raise BadInput(f"{where}: the benchmark has no question {asked!r}.")
+    verdict = _verdict(where, given["verdict"])
+    model = given.get("model") or model
+    facts = {
+        "condition": given.get("condition") or condition,
+        "order": [0, number, 0],
+        "model": model,
+        "video": item.video if item else given.get("video", ""),
+        "category": str(item.category) if item else given.get("category", ""),
+        "level": item.level if item else given.get("level", ""),
+        "question": item.question.text if item else asked,
+        "reference": item.reference if item else given.get("reference", ""),
+        "imported": True,
+    }
+    answer = given.get("answer", "")
+    call = Call(
+        item.question.id if item else asked,
+        "",
+        "",
+        digest("imported", answer, given["verdict"], facts["condition"]),
+        model,
+        {},
+        _repeat(where, given.get("repeat", "")),
+    )
+    reply: Answer | Failure = Answer(answer, model, sees_video=False)
+    if not answer and isinstance(verdict, Unscored):
+        reply = Failure(FailureKind.UNPARSED, "The imported table has no answer.", model)
+    return where, call, reply, verdict, facts
+
+
+def _verdict(where: str, value: str) -> Verdict | Unscored:
+    if not value:
+        return Unscored("The imported table has no verdict.", JUDGE)
+    score = _WORDS.get(value.casefold())
+    if score is None:
+        try:
+            score = float(value)
+        except ValueError:
+            score = -1.0
+    if not 0 <= score <= 1:
+        raise BadInput(
+            f"{where}: verdict must be one of {', '.join(_WORDS)}, a number from 0 to 1, or empty, "
+            f"not {value!r}."
+        )
+    return Verdict(score, "Imported.", JUDGE)
+
+
+def _repeat(where: str, value: str) -> int:
+    if not value:
+        return 0
+    if not value.isdecimal():
+        raise BadInput(f"{where}: repeat must be a number from 0, not {value!r}.")
+    return int(value)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
