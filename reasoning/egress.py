@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-__all__ = ["Egress"]
+__all__ = ["Egress", "total_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +41,14 @@ class Egress:
         return (
             f"This sends {what} and the prompt (about {self.tokens} tokens) to {self.host}, {cost}."
         )
+
+
+def total_of(sent: Sequence[Egress]) -> Egress:
+    """One or more calls together; no cost where that of one is not known."""
+    costs = [each.cost_usd for each in sent if each.cost_usd is not None]
+    return replace(
+        sent[0],
+        frames=sum(each.frames for each in sent),
+        tokens=sum(each.tokens for each in sent),
+        cost_usd=sum(costs) if len(costs) == len(sent) else None,
+    )

@@ -99,6 +99,16 @@ def _state(
     return State.SCORED, verdict.score, verdict.reason
 
 
+def _mean(verdicts: Sequence[Verdict]) -> Mapping[str, float]:
+    """The counts that all verdicts have, in the mean."""
+    first, *others = (each.details for each in verdicts)
+    return {
+        name: sum([value, *(each[name] for each in others)]) / len(verdicts)
+        for name, value in first.items()
+        if isinstance(value, int | float) and all(name in each for each in others)
+    }
+
+
 def _together(said: Sequence[Verdict | Unscored]) -> Verdict | Unscored | None:
     """One verdict of several: what most say of right and wrong, the mean of parts."""
     verdicts = [each for each in said if isinstance(each, Verdict)]
@@ -110,7 +120,7 @@ def _together(said: Sequence[Verdict | Unscored]) -> Verdict | Unscored | None:
     mean = sum(scores) / len(scores)
     names = ", ".join(each.judge for each in verdicts)
     if not set(scores) <= {0.0, 1.0}:
-        return Verdict(mean, f"The mean of {names}.", names)
+        return Verdict(mean, f"The mean of {names}.", names, _mean(verdicts))
     if mean == 0.5:
         return Unscored(f"{names} disagree.", names)
     score = float(mean > 0.5)

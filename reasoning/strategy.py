@@ -16,7 +16,7 @@ from perception.errors import BadInput, UnknownName
 from perception.plugins import build, names, options_of
 from perception.recognizer import Frame
 from reasoning.ask import AnswerOptions, Asked, Confirm, fitted
-from reasoning.egress import Egress
+from reasoning.egress import total_of
 from reasoning.prompt import Words
 from reasoning.videollm import Request, VideoFile, VideoLLM
 
@@ -178,17 +178,7 @@ def agreed(task: Task, requests: Iterable[Request]) -> Confirm:
             break
         sent.append(leaving)
     if sent:
-        total = _total(sent)
+        total = total_of(sent)
         if task.confirm is None or not task.confirm(total):
             raise BadInput(f"{total.sentence()} Nothing was sent; agree to it first (--yes).")
     return lambda _: True
-
-
-def _total(sent: Sequence[Egress]) -> Egress:
-    costs = [each.cost_usd for each in sent if each.cost_usd is not None]
-    return replace(
-        sent[0],
-        frames=sum(each.frames for each in sent),
-        tokens=sum(each.tokens for each in sent),
-        cost_usd=sum(costs) if len(costs) == len(sent) else None,
-    )
