@@ -25,9 +25,13 @@ from reasoning.answer import Answer, Unscored, Verdict
 from reasoning.benchmark import Fault, Item, Judging, Shown
 from reasoning.prompt import Wording, Words, letter, opening, question_words
 
-__all__ = ["Benchmark", "Options", "build"]
+__all__ = ["LAYOUT", "SOURCE", "Benchmark", "Options", "build"]
 
 SOURCE = "It is a CSV file of your own with the columns video, question and reference or options."
+LAYOUT = (
+    "a CSV file with the columns video, question, and reference or option_a, option_b, … and "
+    "answer; category, start and end if you like; its videos beside it"
+)
 _LETTERS = tuple(letter(index) for index in range(26))
 
 

@@ -27,9 +27,10 @@ from reasoning.answer import Answer, Unscored, Verdict
 from reasoning.benchmark import Fault, Item, Judging, Shown
 from reasoning.prompt import Words, question_words
 
-__all__ = ["Benchmark", "Options", "build"]
+__all__ = ["LAYOUT", "SOURCE", "Benchmark", "Options", "build"]
 
 SOURCE = "IntentQA's questions are at https://github.com/JoseponLee/IntentQA (datasets/IntentQA)."
+LAYOUT = "val.csv, test.csv or train.csv; videos/VIDEO_ID.mp4"
 VIDEOS = "IntentQA's videos are those of NExT-QA: https://github.com/doc-doc/NExT-QA."
 
 GROUPS = {"CW": "CW", "CH": "CH", "TP": "TP&TN", "TN": "TP&TN"}

@@ -31,9 +31,11 @@ from reasoning.answer import Answer, Unscored, Verdict
 from reasoning.benchmark import Fault, Item, Judging, Shown
 from reasoning.prompt import Wording, Words, opening, question_words
 
-__all__ = ["LEVELS", "Benchmark", "Options", "build"]
+__all__ = ["LAYOUT", "LEVELS", "SOURCE", "Benchmark", "Options", "build"]
 
 SOURCE = "MimeQA is hzli1202/MimeQA on Hugging Face; its code is github.com/MIT-MI/MimeQA."
+
+LAYOUT = "annotation_final.csv; videos/STEM.mp4; for titles, a JSON file: file name -> title"
 
 LEVELS = {
     QuestionType.GROUNDING_THE_IMAGINED: "Grounding",

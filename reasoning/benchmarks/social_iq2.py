@@ -29,12 +29,13 @@ from reasoning.answer import Answer, Unscored, Verdict
 from reasoning.benchmark import Fault, Item, Judging, Shown
 from reasoning.prompt import Words, question_words
 
-__all__ = ["Benchmark", "Options", "build"]
+__all__ = ["LAYOUT", "SOURCE", "Benchmark", "Options", "build"]
 
 SOURCE = (
     "Social-IQ 2.0 is at https://github.com/abwilf/Social-IQ-2.0-Challenge; its script downloads "
     "questions and videos."
 )
+LAYOUT = "qa_val.json, qa_train.json or qa_test.json; video/VID_NAME.mp4"
 _CHOICES = ("a0", "a1", "a2", "a3")
 _ALL = "all questions"
 

@@ -227,7 +227,7 @@ def _show(run: Run, table: Outcomes, end: Progress, quiet: bool) -> None:
     if end.failed:
         tell(f"{end.failed} got no answer; the same command asks them again.", err=True)
     if waiting:
-        tell(f"{waiting} answers are unscored; ask a judge: cuelight judge answers {run.records.path}")
+        tell(f"{waiting} answers are unscored; cuelight judge answers {run.records.path} judges.")
     tell(f"Recorded in {run.records.path}; cuelight report {run.records.path} makes the report.")
 
 

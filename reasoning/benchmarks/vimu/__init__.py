@@ -32,11 +32,16 @@ from reasoning import published
 from reasoning.answer import Answer, Unscored, Verdict
 from reasoning.benchmark import Fault, Item, Judging, Shown
 from reasoning.benchmarks.vimu import files, prompts, rubric, selection
-from reasoning.benchmarks.vimu.files import TASKS
+from reasoning.benchmarks.vimu.files import SOURCE, TASKS
 from reasoning.benchmarks.vimu.official import Checkout
 from reasoning.prompt import Words
 
-__all__ = ["Benchmark", "Options", "Transcript", "build"]
+__all__ = ["LAYOUT", "SOURCE", "Benchmark", "Options", "Transcript", "build"]
+
+LAYOUT = (
+    "metadata/vimu_oe.jsonl, metadata/vimu_eg.jsonl, metadata/vimu_ss.jsonl, "
+    "metadata/video_evidence.jsonl; videos/vimu_000001.mp4 …"
+)
 
 
 class Transcript(StrEnum):
@@ -111,12 +116,12 @@ class Benchmark:
         ``BadInput``."""
         faults = list(files.missing(self._places, tuple(self.categories), self._transcript))
         if self._official is not None:
-            faults += [Fault(path, files.SOURCE) for path in self._official.missing()]
+            faults += [Fault(path, SOURCE) for path in self._official.missing()]
         if faults:
             return faults
         names = dict.fromkeys(item.video for item in self._items)
         return [
-            Fault(f"{files.VIDEOS}/{name}", files.SOURCE)
+            Fault(f"{files.VIDEOS}/{name}", SOURCE)
             for name in names
             if published.video_file(self._places.videos, name) is None
         ]
