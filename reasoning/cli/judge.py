@@ -169,7 +169,7 @@ def _opened(path: Path) -> Records:
 
 
 def _open_answers(store: Records) -> list[dict[str, Any]]:
-    """A row for each cell with an open answer, in a fixed order."""
+    """A row for each open answer, in a fixed order; one that conditions share stands once."""
     from reasoning.judge import benchmark_of, open_answers
 
     return [
@@ -183,7 +183,7 @@ def _open_answers(store: Records) -> list[dict[str, Any]]:
             "answer": each.answer.text,
             "human": "",
         }
-        for each in open_answers(store, benchmark_of(store))
+        for each in {each.key: each for each in open_answers(store, benchmark_of(store))}.values()
     ]
 
 
