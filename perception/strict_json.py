@@ -25,14 +25,19 @@ _UNSEEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\ud
 _REQUIRED: Any = object()
 
 
-def dumps(value: Any, *, ascii_only: bool = False) -> str:
-    """``value`` as indented JSON text, of ASCII characters only where that is wished.
+def dumps(value: Any, *, ascii_only: bool = False, indent: int | None = 1) -> str:
+    """``value`` as JSON text, of ASCII characters only where that is wished.
+
+    Args:
+        value: plain JSON values.
+        ascii_only: whether other characters are written as escapes.
+        indent: spaces for each level; None = all on one line.
 
     Raises:
         BadInput: it holds a number that is not finite.
     """
     try:
-        text = json.dumps(value, ensure_ascii=ascii_only, indent=1, allow_nan=False)
+        text = json.dumps(value, ensure_ascii=ascii_only, indent=indent, allow_nan=False)
     except ValueError as error:
         raise BadInput(f"There is no JSON for a number that is not finite: {error}.") from None
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
@@ -72,6 +77,24 @@ class Fields:
             raise BadInput(f"{where or 'the whole'} must be an object, not {_shown(raw)}")
         self._raw, self._where = raw, where
 
+    @property
+    def where(self) -> str:
+        """Leads to it from the top."""
+        return self._where
+
+    def has(self, name: str) -> bool:
+        """Whether the field is there and not null."""
+        return self._raw.get(name) is not None
+
+    def names(self) -> tuple[str, ...]:
+        """The names of its fields."""
+        return tuple(self._raw)
+
+    def items(self) -> Iterator[tuple[str, Fields]]:
+        """Its fields by name, each of which must be an object."""
+        for name in self._raw:
+            yield name, self.fields(name)
+
     def text(self, name: str, default: str = _REQUIRED) -> str:
         """A string."""
         value = self._take(name, default)
@@ -79,9 +102,9 @@ class Fields:
             raise self._wrong(name, "a string", value)
         return value
 
-    def number(self, name: str) -> float:
+    def number(self, name: str, default: float = _REQUIRED) -> float:
         """A number, as a float."""
-        value = self._take(name)
+        value = self._take(name, default)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self._wrong(name, "a number", value)
         try:
@@ -121,18 +144,25 @@ class Fields:
 
     def each(self, name: str) -> Iterator[Fields]:
         """The objects of an array."""
-        for at, value in enumerate(self._list(name)):
+        for at, value in enumerate(self.array(name)):
             yield Fields(value, f"{self._path(name)}[{at}]")
+
+    def numbers(self, name: str) -> tuple[float, ...]:
+        """An array of numbers."""
+        values = {f"{name}[{at}]": value for at, value in enumerate(self.array(name))}
+        inner = Fields(values, self._where)
+        return tuple(map(inner.number, values))
 
     def texts(self, name: str) -> tuple[str, ...]:
         """An array of strings."""
-        values = self._list(name)
+        values = self.array(name)
         for at, value in enumerate(values):
             if not isinstance(value, str):
                 raise self._wrong(f"{name}[{at}]", "a string", value)
         return tuple(values)
 
-    def _list(self, name: str) -> list[Any]:
+    def array(self, name: str) -> list[Any]:
+        """An array of anything."""
         value = self._take(name)
         if not isinstance(value, list):
             raise self._wrong(name, "an array", value)

@@ -1,4 +1,4 @@
-"""Text files that a user names: read whole, and only so far as a person or a program writes."""
+"""Files that a user names: read whole, and only so far as a person or a program writes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from perception.errors import BadInput
 
-__all__ = ["MAX_BYTES", "read_text"]
+__all__ = ["MAX_BYTES", "read_bytes", "read_text"]
 
 MAX_BYTES = 256 << 20
 """A thousand times a timeline of an hour; a device without an end is not read into memory."""
@@ -23,13 +23,26 @@ def read_text(path: Path, what: str) -> str:
         BadInput: it cannot be read, is no UTF-8, or has more than ``MAX_BYTES``.
     """
     try:
+        return read_bytes(path, what).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, what, f"it is not UTF-8 text ({error.reason})") from None
+
+
+def read_bytes(path: Path, what: str) -> bytes:
+    """The content of a file, as ``read_text`` but of any bytes.
+
+    Raises:
+        BadInput: it cannot be read, or has more than ``MAX_BYTES``.
+    """
+    try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
-        if len(content) <= MAX_BYTES:
-            return content.decode("utf-8-sig")
-        reason = f"it has more than {MAX_BYTES >> 20} MB"
-    except UnicodeDecodeError as error:
-        reason = f"it is not UTF-8 text ({error.reason})"
     except (OSError, ValueError) as error:
-        reason = str(getattr(error, "strerror", None) or error)
-    raise BadInput(f"Cannot read the {what} {str(path)!r}: {reason}.")
+        raise _unreadable(path, what, str(getattr(error, "strerror", None) or error)) from None
+    if len(content) > MAX_BYTES:
+        raise _unreadable(path, what, f"it has more than {MAX_BYTES >> 20} MB")
+    return content
+
+
+def _unreadable(path: Path, what: str, reason: str) -> BadInput:
+    return BadInput(f"Cannot read the {what} {str(path)!r}: {reason}.")

@@ -1,0 +1,128 @@
+"""A CSV table, a row for every cue.
+
+UTF-8; comma, semicolon and tab are understood. A text that a spreadsheet would take for a formula
+has an apostrophe before it, which reading takes off again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from perception import strict_json
+from perception.cue import Cue, CueTimeline, CueTrack, Span
+from perception.errors import BadInput
+from perception.format import Annotation, encodable, milliseconds, text_of
+from perception.strict_json import Fields
+
+__all__ = ["COLUMNS", "Options", "build"]
+
+COLUMNS = (
+    "start_s",
+    "end_s",
+    "text",
+    "confidence",
+    "kind",
+    "track",
+    "id",
+    "video",
+    "attributes",
+)
+_NEEDED = COLUMNS[:3]
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_ESCAPED = re.compile(r"''*[=+\-@\t\r]")
+
+
+@dataclass(frozen=True)
+class Options:
+    """None."""
+
+
+class CsvTable:
+    """Reads and writes ``.csv``."""
+
+    suffixes = (".csv", ".tsv")
+    cannot_carry = ("null characters",)
+
+    def write(self, timeline: CueTimeline) -> bytes:
+        """All cues, track by track."""
+        table = io.StringIO(newline="")
+        writer = csv.writer(table, lineterminator="\r\n")
+        writer.writerow(COLUMNS)
+        for track, cue in timeline.cues():
+            writer.writerow(map(_guarded, _cells(timeline.video.name, track, cue)))
+        return encodable(table.getvalue()).encode("utf-8-sig")
+
+    def read(self, content: bytes) -> tuple[Annotation, ...]:
+        """A cue for every row; columns other than those of ``COLUMNS`` are passed over."""
+        text = text_of(content)
+        first = text.partition("\n")[0]
+        delimiter = max(",;\t", key=first.count)
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+        try:
+            reader.fieldnames = columns = [name.strip() for name in reader.fieldnames or ()]
+            for name in _NEEDED:
+                if name not in columns:
+                    has = ", ".join(filter(None, columns)) or "none"
+                    raise BadInput(f"line 1: it lacks the column {name!r}; it has {has}")
+            return tuple(_rows(reader))
+        except csv.Error as error:
+            raise BadInput(f"line {reader.line_num}: {error}") from None
+
+
+def build(options: Options) -> CsvTable:
+    """The format."""
+    del options
+    return CsvTable()
+
+
+def _cells(video: str, track: CueTrack, cue: Cue) -> Iterator[str]:
+    yield from (f"{milliseconds(t) / 1000:.3f}" for t in (cue.span.start_s, cue.span.end_s))
+    yield from (cue.text, repr(float(cue.confidence)), track.kind, track.id, cue.id, video)
+    yield strict_json.dumps(dict(cue.attributes), indent=None)
+
+
+def _guarded(cell: str) -> str:
+    cell = cell.replace("\0", "\ufffd")
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def _rows(reader: csv.DictReader[str]) -> Iterator[Annotation]:
+    line = reader.line_num + 1
+    for raw in reader:
+        try:
+            yield _annotation({name: raw.get(name) or "" for name in COLUMNS})
+        except BadInput as error:
+            raise BadInput(f"line {line}: {error}") from None
+        line = reader.line_num + 1
+
+
+def _annotation(raw: Mapping[str, str]) -> Annotation:
+    row = {name: cell[1:] if _ESCAPED.match(cell) else cell for name, cell in raw.items()}
+    return Annotation(
+        Span(_number(row, "start_s"), _number(row, "end_s")),
+        row["text"],
+        track=row["track"],
+        kind=row["kind"],
+        id=row["id"],
+        confidence=_number(row, "confidence") if row["confidence"].strip() else 1.0,
+        attributes=_attributes(row["attributes"]),
+        video=row["video"],
+    )
+
+
+def _number(row: Mapping[str, str], name: str) -> float:
+    try:
+        return float(row[name])
+    except ValueError:
+        raise BadInput(f"{name} is a number, e.g. 3.5, not {row[name][:40]!r}") from None
+
+
+def _attributes(cell: str) -> dict[str, Any]:
+    if not cell.strip():
+        return {}
+    return Fields({"attributes": strict_json.loads(cell)}).mapping("attributes")
