@@ -10,7 +10,7 @@ without such a row is wrong.
 
     {"schema": "cuelight.review/1", "cues": {"action-3": {"verdict": "right"}}}
 
-with the verdicts ``right`` and ``wrong``; cues without one are not used.
+with the verdicts ``right`` and ``wrong``; cues without one are not used. See ``review``.
 """
 
 from __future__ import annotations
@@ -26,16 +26,13 @@ from fusion.calibration import Labelled
 from fusion.gate import top_labels
 from fusion.selection import KeptCue
 from fusion.words import subject_and_predicate, words_of
-from perception import strict_json
 from perception.cue import Cue, CueTimeline, CueTrack, Span
 from perception.errors import BadInput
-from perception.strict_json import Fields
 from perception.text_file import read_text
+from reasoning.tools import review
 
 __all__ = ["Row", "by_review", "by_rows", "read_review", "read_rows", "review_path"]
 
-REVIEW_SCHEMA = "cuelight.review/1"
-_RIGHT, _WRONG = "right", "wrong"
 _COVERED = 0.5
 _ALIKE = 0.8
 """Likeness of two texts, letter by letter, from which on a reading counts as right."""
@@ -100,18 +97,8 @@ def read_review(path: Path) -> dict[str, bool]:
     Raises:
         BadInput: it cannot be read, or is no review.
     """
-    try:
-        fields = Fields(strict_json.loads(read_text(path, "review")))
-        if (schema := fields.text("schema")) != REVIEW_SCHEMA:
-            raise BadInput(f"its schema is {schema!r}, not {REVIEW_SCHEMA!r}")
-        cues = fields.fields("cues")
-        return {
-            id: verdict == _RIGHT
-            for id in fields.mapping("cues")
-            if (verdict := cues.fields(id).text("verdict", "")) in {_RIGHT, _WRONG}
-        }
-    except BadInput as error:
-        raise BadInput(f"{str(path)!r} is not a reviewed timeline: {error}.") from None
+    cues = review.read(path).cues
+    return {id: each.verdict == "right" for id, each in cues.items() if each.verdict}
 
 
 def _row(raw: Mapping[str, str | None], where: str) -> Row:

@@ -1,4 +1,4 @@
-"""What a model was given of a timeline, and what of it the model says that it read."""
+"""What a model is given of a timeline, and what of it the model says that it read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fusion.quoting import visible
 from fusion.selection import CuePrompt
 from reasoning.answer import Answer, Failure
 
-__all__ = ["State", "prompt_lines", "read_ids", "states"]
+__all__ = ["Block", "State", "prompt_lines", "read_ids", "states"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,21 @@ class State:
 
     name: str = ""
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of cues that the page can show.
+
+    Args:
+        prompt: what fusion made.
+        question: that it is for.
+        policy: names of the policies that made it, as ``routed+hedged``; empty = not told.
+    """
+
+    prompt: CuePrompt
+    question: str = ""
+    policy: str = ""
 
 
 def read_ids(prompt: CuePrompt | None, reply: Answer | Failure | None) -> frozenset[str] | None:
@@ -59,15 +74,15 @@ def prompt_lines(
     """The block line by line, with the numbers of the cues that each speaks of."""
     if prompt is None or not prompt.text:
         return []
+    parts = {item.cue.id: item.ids for item in prompt.selection.kept}
     ids: dict[int, list[str]] = {}
     for line, id in prompt.lines:
-        if id in numbers:
-            ids.setdefault(line, []).append(id)
+        ids.setdefault(line, []).extend(each for each in parts.get(id, (id,)) if each in numbers)
     return [
         {
             "text": text,
             "cues": [numbers[id] for id in ids.get(line, ())],
-            "unread": read is not None and line in ids and read.isdisjoint(ids[line]),
+            "unread": read is not None and bool(ids.get(line)) and read.isdisjoint(ids[line]),
         }
         for line, text in enumerate(prompt.text.split("\n"))
     ]

@@ -11,45 +11,72 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
+import numpy as np
+import numpy.typing as npt
 from markupsafe import Markup
 
 from fusion.question import Question
 from fusion.quoting import visible
 from fusion.render import clock, span_words
 from fusion.selection import CuePrompt
-from perception.cue import Cue, CueTimeline, Source
+from perception.cue import CueTimeline
+from perception.recognizer import Traces
 from perception.whole import write_whole
 from reasoning.answer import Answer, Failure
-from reasoning.viewer.given import State, prompt_lines, read_ids, states
-from reasoning.viewer.lanes import (
-    TOP_ATTRIBUTES,
-    Lane,
-    alternatives,
-    extent_s,
-    kind_words,
-    lanes,
-    short_text,
-    state_words,
-    ticks,
-)
-from reasoning.viewer.origins import checkpoints, origins
+from reasoning.tools.review import Review
+from reasoning.viewer.drawn import drawn, packed_times
+from reasoning.viewer.given import Block, State, prompt_lines, read_ids, states
+from reasoning.viewer.origins import origins
+from reasoning.viewer.studied import Studied, studied
+from reasoning.viewer.view import percent_words, view
 
-__all__ = ["page", "video_url", "write_page"]
+__all__ = ["Extras", "page", "video_url", "write_page"]
 
 _HERE = Path(__file__).parent
-_TICKS = 11
-_SHOWN_ELSEWHERE = {"person", *TOP_ATTRIBUTES}
-_MAX_ATTRIBUTE_CHARS = 200
+_SCRIPTS = ("base", "player", "lanes", "overlay", "cards", "prompts", "study", "review", "main")
+"""The files of ``js/`` in the order in which they make the page's one script."""
 _CHIPS = 12
 """Cues of the prompt that are listed beside the answer before the rest is folded away."""
-_COLOURED = {"action", "screen_text", "speech"}
+_LEFT_OUT = 500
+"""Rows of a table of cues that were left out; all are on the timeline."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extras:
+    """What the page shows beside the timeline and the answer, as far as it is known.
+
+    Args:
+        traces: skeletons, text boxes and the sound's outline.
+        frame_times_s: float64 [n], presentation times of the video's pictures, to step by.
+        blocks: blocks of cues to choose from.
+        calibrated: by cue id, the probability that it is right.
+        study: a study's questions about the video.
+        review: a person's corrections so far.
+        save_url: where the page sends corrections; empty = they are downloaded.
+        review_name: of the file that is downloaded.
+        player_start_s: presentation time at which the linked file's clock starts; None = the
+            timeline's ``video.start_s``.
+        embedded: type and bytes of a video that the page holds itself.
+    """
+
+    traces: Traces = field(default_factory=dict)
+    frame_times_s: npt.NDArray[np.float64] | None = None
+    blocks: Sequence[Block] = ()
+    calibrated: Mapping[str, float] = field(default_factory=dict)
+    study: Studied | None = None
+    review: Review | None = None
+    save_url: str = ""
+    review_name: str = ""
+    player_start_s: float | None = None
+    embedded: tuple[str, bytes] | None = None
 
 
 def page(
@@ -59,6 +86,7 @@ def page(
     question: Question | None = None,
     prompt: CuePrompt | None = None,
     answer: Answer | Failure | None = None,
+    extras: Extras | None = None,
 ) -> str:
     """The HTML of the page; the same arguments give the same text.
 
@@ -68,37 +96,48 @@ def page(
         question: what was asked.
         prompt: the block of cues that the model was given; cues that fusion dropped are greyed.
         answer: what the model said.
+        extras: what else is known.
+
+    Raises:
+        BadInput: the traces are ill-shaped.
     """
-    style, script = _asset("page.css"), _asset("page.js")
+    extras = extras or Extras()
+    style, script = _asset("page.css"), _script()
     read = read_ids(prompt, answer)
-    view = _view(timeline, states(prompt, read))
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    blocks = list(extras.blocks)
+    if prompt is not None:
+        blocks.insert(0, Block(prompt, question.text if question else ""))
+    became = [states(block.prompt, read if block.prompt is prompt else None) for block in blocks]
+    shown = view(timeline, became[0] if became else {}, extras.calibrated)
+    numbers = {cue["id"]: cue["number"] for cue in shown["cues"]}
+    is_playable = video is not None or extras.embedded is not None
     return _template().render(
         timeline=timeline,
         video=video,
+        is_playable=is_playable,
         question=question,
         prompt=prompt,
         answer=answer,
         failed=isinstance(answer, Failure),
-        cues=view["cues"],
-        lanes=view["lanes"],
+        cues=shown["cues"],
+        lanes=shown["lanes"],
         chips=_CHIPS,
+        left_out=_LEFT_OUT,
         is_read_known=read is not None,
         origins=[origins(track) for track in timeline.tracks],
-        lines=prompt_lines(prompt, {cue["id"]: cue["number"] for cue in view["cues"]}, read),
-        ticks=[
-            {"at": _percent(time_s, view["extent_s"]), "words": clock(time_s, time_s % 1 != 0)}
-            for time_s in ticks(view["extent_s"], _TICKS)
+        blocks=[
+            _block(block, numbers, shown["cues"], read if block.prompt is prompt else None)
+            for block in blocks
         ],
         request=_request(answer),
         facts=_facts(timeline),
-        data=_script_json(
-            {key: view[key] for key in ("extent_s", "cues")}
-            | {"start_s": timeline.video.start_s, "video": video is not None}
-        ),
+        study=extras.study is not None,
+        data=_script_json(_data(timeline, shown, numbers, became, extras) | {"video": is_playable}),
+        embedded=_embedded(extras),
         style=Markup(style),  # noqa: S704 - the product's own file
-        script=Markup(script),  # noqa: S704 - the product's own file
-        digest=digest,
+        script=Markup(script),  # noqa: S704 - the product's own files
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        saves=bool(extras.save_url),
     )
 
 
@@ -110,14 +149,16 @@ def write_page(
     question: Question | None = None,
     prompt: CuePrompt | None = None,
     answer: Answer | Failure | None = None,
+    extras: Extras | None = None,
 ) -> None:
     """Write the page to ``path``, whole or not at all, linked to the file ``video``.
 
     Raises:
         StorageError: the folder cannot be written.
+        BadInput: as ``page``.
     """
     url = None if video is None else video_url(video, path.parent)
-    html = page(timeline, video=url, question=question, prompt=prompt, answer=answer)
+    html = page(timeline, video=url, question=question, prompt=prompt, answer=answer, extras=extras)
     write_whole(path, html.encode("utf-8", "replace"))
 
 
@@ -129,6 +170,72 @@ def video_url(video: Path, folder: Path) -> str:
     except ValueError:
         return video.resolve().as_uri()
     return "/".join([".", *(quote(os.fsencode(part), safe="") for part in Path(relative).parts)])
+
+
+def _data(
+    timeline: CueTimeline,
+    shown: Mapping[str, Any],
+    numbers: dict[str, int],
+    became: Sequence[Mapping[str, State]],
+    extras: Extras,
+) -> dict[str, Any]:
+    """What the script works with."""
+    info = timeline.video
+    start_s = info.start_s if extras.player_start_s is None else extras.player_start_s
+    times_s = np.zeros(0) if extras.frame_times_s is None else extras.frame_times_s
+    in_table = {"number", "state", "why"}
+    lanes = [
+        {key: value for key, value in lane.items() if key != "count"} for lane in shown["lanes"]
+    ]
+    cues = [
+        {key: value for key, value in cue.items() if key not in in_table} for cue in shown["cues"]
+    ]
+    review = extras.review or Review()
+    return {
+        "name": visible(info.name),
+        "sha256": info.sha256,
+        "start_s": start_s,
+        "extent_s": shown["extent_s"],
+        "width": info.width,
+        "height": info.height,
+        "lanes": lanes,
+        "cues": cues,
+        "blocks": [
+            {numbers[id]: [state.name, state.why] for id, state in each.items() if id in numbers}
+            for each in became
+        ],
+        "frames": packed_times(times_s),
+        "study": None if extras.study is None else studied(extras.study, numbers),
+        "review": {id: each.document() for id, each in review.cues.items()},
+        "save_url": extras.save_url,
+        "review_name": extras.review_name or f"{visible(Path(info.name).stem)}.review.json",
+        **drawn(timeline, extras.traces, numbers),
+    }
+
+
+def _block(
+    block: Block,
+    numbers: dict[str, int],
+    cues: Sequence[Mapping[str, Any]],
+    read: frozenset[str] | None,
+) -> dict[str, Any]:
+    """A block as the template takes it."""
+    dropped = [
+        {
+            **{key: cues[numbers[item.cue.id]][key] for key in ("number", "when", "lane", "text")},
+            "confidence": item.cue.confidence,
+            "why": visible(item.reason),
+        }
+        for item in block.prompt.selection.dropped
+        if item.cue.id in numbers
+    ]
+    return {
+        "question": visible(block.question),
+        "policy": visible(block.policy),
+        "lines": prompt_lines(block.prompt, numbers, read),
+        "dropped": dropped,
+        "is_partly_read": read is not None,
+    }
 
 
 @cache
@@ -143,7 +250,7 @@ def _template() -> jinja2.Template:
     environment.filters |= {
         "clock": clock,
         "span": span_words,
-        "percent": _percent_words,
+        "percent": percent_words,
         "visible": visible,
     }
     return environment.get_template("page.html.jinja")
@@ -154,6 +261,13 @@ def _asset(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
 
 
+@cache
+def _script() -> str:
+    """The script's files as one function, so that nothing of them is global but ``cuelight``."""
+    parts = "".join(_asset(f"js/{name}.js") for name in _SCRIPTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
+
+
 def _script_json(value: Any) -> Markup:
     """JSON that cannot end the script element it stands in."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
@@ -162,90 +276,11 @@ def _script_json(value: Any) -> Markup:
     return Markup(text)  # noqa: S704 - holds no character with a meaning in HTML
 
 
-def _percent_words(probability: float) -> str:
-    return f"{int(probability * 100 + 0.5)} %"
-
-
-def _percent(time_s: float, extent_s: float) -> str:
-    return f"{100 * time_s / extent_s:.4f}"
-
-
-def _view(timeline: CueTimeline, states: dict[str, State]) -> dict[str, Any]:
-    """Lanes with their rows of cue numbers, and the cues, numbered in the order of the lanes."""
-    length_s = extent_s(timeline)
-    cues: list[dict[str, Any]] = []
-    strips = []
-    for lane in lanes(timeline):
-        rows = []
-        for row in lane.rows:
-            first = len(cues)
-            cues.extend(
-                _cue(number, cue, lane, states, length_s) for number, cue in enumerate(row, first)
-            )
-            rows.append(list(range(first, len(cues))))
-        strips.append(
-            {
-                "label": lane.label,
-                "hue": _hue(lane.track.kind),
-                "rows": rows,
-                "count": sum(map(len, rows)),
-                "state": state_words(lane.track.status),
-                "notes": lane.notes,
-            }
-        )
-    return {"extent_s": length_s, "cues": cues, "lanes": strips}
-
-
-def _hue(kind: str) -> str:
-    return kind if kind in _COLOURED else "other"
-
-
-def _cue(
-    number: int, cue: Cue, lane: Lane, states: dict[str, State], length_s: float
-) -> dict[str, Any]:
-    state = states.get(cue.id, State())
-    source = lane.track.source
-    return {
-        "number": number,
-        "id": cue.id,
-        "hue": _hue(lane.track.kind),
-        "lane": lane.label,
-        "start_s": cue.span.start_s,
-        "end_s": cue.span.end_s,
-        "when": span_words(cue.span),
-        "left": _percent(cue.span.start_s, length_s),
-        "width": _percent(cue.span.duration_s, length_s),
-        "text": visible(cue.text),
-        "short": short_text(cue, lane.person),
-        "confidence": _percent_words(cue.confidence),
-        "weight": round(cue.confidence, 3),
-        "alternatives": [
-            [label, _percent_words(probability)]
-            for label, probability in alternatives(cue.attributes)
-        ],
-        "details": [
-            *_attributes(cue),
-            ["recognizer", f"{source.name} {source.version}".strip()],
-            *_checkpoint(source),
-        ],
-        "state": state.name,
-        "why": state.why,
-    }
-
-
-def _attributes(cue: Cue) -> Iterator[list[str]]:
-    for name, value in cue.attributes.items():
-        if name not in _SHOWN_ELSEWHERE:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            text = visible(text)
-            if len(text) > _MAX_ATTRIBUTE_CHARS:
-                text = text[: _MAX_ATTRIBUTE_CHARS - 1] + "…"
-            yield [kind_words(name), text]
-
-
-def _checkpoint(source: Source) -> Iterator[list[str]]:
-    if source.checkpoint_sha256:
-        yield ["checkpoint", " + ".join(each.text for each in checkpoints(source))]
+def _embedded(extras: Extras) -> tuple[str, str] | None:
+    if extras.embedded is None:
+        return None
+    kind, content = extras.embedded
+    return kind, base64.b64encode(content).decode("ascii")
 
 
 def _request(answer: Answer | Failure | None) -> str:

@@ -1,0 +1,152 @@
+"""``NAME.review.json``: a person's verdicts on cues, and corrections of them, by cue id.
+
+::
+
+    {"schema": "cuelight.review/1", "video": {"name": "clip.mp4", "sha256": "…"},
+     "cues": {"action-3": {"verdict": "right"},
+              "speech-1": {"verdict": "wrong", "text": "Jump!", "start_s": 1.2, "end_s": 2.0},
+              "screen_text-2": {"watermark": true}}}
+
+Every key of a cue may be left out. ``cuelight calibrate`` reads the verdicts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from perception import strict_json
+from perception.cue import Cue, CueTimeline, Span
+from perception.errors import BadInput
+from perception.strict_json import Fields
+from perception.text_file import read_text
+
+__all__ = ["SCHEMA", "Correction", "Review", "parse", "read", "reviewed"]
+
+SCHEMA = "cuelight.review/1"
+VERDICTS = ("right", "wrong")
+_KEYS = ("verdict", "text", "start_s", "end_s", "watermark")
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person says of a cue.
+
+    Args:
+        verdict: ``"right"``, ``"wrong"``, or empty; other words of other tools count as empty.
+        text: what it should say, None = as it is.
+        start_s, end_s: when it is, None = as it is.
+        watermark: whether the text is one, None = not told.
+    """
+
+    verdict: str = ""
+    text: str | None = None
+    start_s: float | None = None
+    end_s: float | None = None
+    watermark: bool | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As JSON, without what is not told."""
+        told = {name: getattr(self, name) for name in _KEYS}
+        return {name: value for name, value in told.items() if value is not None and value != ""}
+
+    def applied(self, cue: Cue) -> Cue:
+        """``cue`` with the corrected text, ends and mark.
+
+        Raises:
+            BadInput: it would end before it starts.
+        """
+        start_s = cue.span.start_s if self.start_s is None else self.start_s
+        end_s = cue.span.end_s if self.end_s is None else self.end_s
+        attributes = dict(cue.attributes)
+        if self.watermark is not None:
+            attributes["watermark"] = self.watermark
+        text = cue.text if self.text is None else self.text
+        return replace(cue, span=Span(start_s, end_s), text=text, attributes=attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A person's corrections of the timeline of one video.
+
+    Args:
+        video, sha256: name and checksum of the video; empty where the file does not tell.
+        cues: by id.
+    """
+
+    video: str = ""
+    sha256: str = ""
+    cues: Mapping[str, Correction] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """The text of a ``.review.json`` file."""
+        document = {
+            "schema": SCHEMA,
+            "video": {"name": self.video, "sha256": self.sha256},
+            "cues": {id: each.document() for id, each in self.cues.items()},
+        }
+        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def parse(text: str, where: str = "the text") -> Review:
+    """Read what ``Review.to_json`` wrote, or the page's script.
+
+    Raises:
+        BadInput: it is no review; ``where`` names the file.
+    """
+    try:
+        fields = Fields(strict_json.loads(text))
+        if (schema := fields.text("schema")) != SCHEMA:
+            raise BadInput(f"its schema is {schema!r}, not {SCHEMA!r}")
+        video = Fields(fields.mapping("video", {}), "video")
+        raw, cues = fields.mapping("cues"), fields.fields("cues")
+        found = {id: _correction(cues.fields(id), raw[id]) for id in raw}
+        return Review(video.text("name", ""), video.text("sha256", ""), found)
+    except BadInput as error:
+        raise BadInput(f"{where} is not a reviewed timeline: {str(error).rstrip('.')}.") from None
+
+
+def read(path: Path) -> Review:
+    """Read a ``.review.json`` file.
+
+    Raises:
+        BadInput: it cannot be read or is no review.
+    """
+    return parse(read_text(path, "review"), repr(str(path)))
+
+
+def reviewed(timeline: CueTimeline, review: Review) -> CueTimeline:
+    """The timeline as the person corrected it: cues found wrong without a better text are gone,
+    what was corrected says so in its attribute ``reviewed``; what nobody looked at stays.
+
+    Raises:
+        BadInput: a corrected cue would end before it starts.
+    """
+    tracks = []
+    for track in timeline.tracks:
+        cues = (_reviewed(cue, review.cues.get(cue.id)) for cue in track.cues)
+        tracks.append(replace(track, cues=tuple(cue for cue in cues if cue is not None)))
+    return replace(timeline, tracks=tuple(tracks))
+
+
+def _reviewed(cue: Cue, correction: Correction | None) -> Cue | None:
+    if correction is None:
+        return cue
+    if correction.verdict == "wrong" and correction.text is None:
+        return None
+    corrected = correction.applied(cue)
+    return replace(corrected, attributes={**corrected.attributes, "reviewed": True})
+
+
+def _correction(fields: Fields, told: Mapping[str, Any]) -> Correction:
+    verdict = fields.text("verdict", "")
+    return Correction(
+        verdict=verdict if verdict in VERDICTS else "",
+        text=fields.text("text") if "text" in told else None,
+        start_s=fields.number("start_s") if "start_s" in told else None,
+        end_s=fields.number("end_s") if "end_s" in told else None,
+        watermark=fields.flag("watermark") if "watermark" in told else None,
+    )

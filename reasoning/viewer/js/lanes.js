@@ -1,0 +1,394 @@
+const ROW_PX = 24;
+const LEAST_SPAN_PX = 3;
+const LABEL_PX = 34;
+const LEAST_VIEW_S = 0.2;
+const WAVE_PX = 44;
+const shown = { from: 0, to: data.extent_s };
+const lit = new Set();
+let chosen = null;
+let colours = {};
+let dirty = true;
+
+const readColours = () => {
+  const style = getComputedStyle(document.documentElement);
+  const names = ["action", "screen_text", "speech", "other", "ink", "muted", "line", "surface", "accent", "right", "wrong"];
+  colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+};
+
+const stripOf = (canvas) => {
+  const context = canvas.getContext("2d");
+  return { canvas, context, width: 0, height: 0 };
+};
+const strips = [...document.querySelectorAll(".lane[data-lane]")].flatMap((box) => {
+  const lane = data.lanes[Number(box.dataset.lane)];
+  const canvas = box.querySelector("canvas.cues");
+  if (!canvas) return [];
+  const rowPx = lane.rows.length <= 6 ? ROW_PX : Math.max(3, Math.min(ROW_PX, Math.floor(160 / lane.rows.length)));
+  const order = lane.rows.flat().sort((a, b) => data.cues[a].start_s - data.cues[b].start_s || a - b);
+  return [{ ...stripOf(canvas), box, lane, rowPx, order, least: 0, at: -1, rows: lane.rows }];
+});
+const axis = stripOf(find("axis"));
+const waves = data.waveforms.map((wave) => {
+  const peaks = unpacked(wave.peaks, Int8Array);
+  const lane = element("div", undefined, "lane wave");
+  const label = element("div", undefined, "label");
+  label.append(element("b", "waveform"));
+  const strip = element("div", undefined, "strip");
+  const canvas = element("canvas");
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", "Outline of the sound");
+  strip.append(canvas);
+  lane.append(label, strip);
+  const first = [...document.querySelectorAll(".lane[data-lane]")]
+    .find((box) => data.lanes[Number(box.dataset.lane)].track === wave.track);
+  find("lanes").insertBefore(lane, first || find("playhead"));
+  return { ...stripOf(canvas), ...wave, peaks };
+});
+
+const xOf = (seconds, width) => ((seconds - shown.from) / (shown.to - shown.from)) * width;
+const timeAt = (x, width) => shown.from + (x / width) * (shown.to - shown.from);
+const isShown = (strip, number) => sureness(data.cues[number]) >= strip.least;
+
+const fit = (strip, height) => {
+  const width = strip.canvas.clientWidth || strip.canvas.parentElement.clientWidth;
+  const scale = devicePixelRatio || 1;
+  if (strip.width !== width || strip.height !== height || strip.scale !== scale) {
+    Object.assign(strip, { width, height, scale });
+    strip.canvas.style.height = `${height}px`;
+    strip.canvas.width = Math.round(width * scale);
+    strip.canvas.height = Math.round(height * scale);
+  }
+  strip.context.setTransform(scale, 0, 0, scale, 0, 0);
+  strip.context.clearRect(0, 0, width, height);
+};
+
+const STEPS_S = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600];
+const drawAxis = () => {
+  fit(axis, 26);
+  const { context, width } = axis;
+  const most = Math.max(2, Math.floor(width / 72));
+  const step = STEPS_S.find((each) => (shown.to - shown.from) / each <= most) || 86400;
+  context.font = "12px system-ui, sans-serif";
+  context.fillStyle = colours.muted;
+  context.strokeStyle = colours.muted;
+  const digits = step >= 1 ? 0 : step >= 0.1 ? 1 : 2;
+  for (let at = Math.ceil(shown.from / step - 1e-9); at * step <= shown.to + 1e-9; at += 1) {
+    const x = Math.min(Math.round(xOf(at * step, width)) + 0.5, width - 0.5);
+    const words = clock(at * step, digits);
+    const isLast = x + context.measureText(words).width + 4 > width;
+    context.beginPath();
+    context.moveTo(x, 12);
+    context.lineTo(x, 26);
+    context.stroke();
+    context.textAlign = isLast ? "right" : "left";
+    context.fillText(words, isLast ? x - 4 : x + 4, 20);
+  }
+};
+
+const drawWave = (wave) => {
+  fit(wave, WAVE_PX);
+  const { context, width, peaks } = wave;
+  const count = peaks.length / 2;
+  const middle = WAVE_PX / 2;
+  context.fillStyle = colours.speech;
+  for (let x = 0; x < width; x += 1) {
+    const from = Math.floor((timeAt(x, width) - wave.start_s) * wave.rate_hz);
+    const to = Math.max(from + 1, Math.floor((timeAt(x + 1, width) - wave.start_s) * wave.rate_hz));
+    if (to <= 0 || from >= count) continue;
+    let low = 127;
+    let high = -127;
+    for (let at = Math.max(0, from); at < Math.min(to, count); at += 1) {
+      low = Math.min(low, peaks[2 * at]);
+      high = Math.max(high, peaks[2 * at + 1]);
+    }
+    const top = middle - (high / 127) * middle;
+    context.fillRect(x, top, 1, Math.max(1, middle - (low / 127) * middle - top));
+  }
+};
+
+const hatch = (context, x, y, width, height) => {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+  context.globalAlpha = 0.35;
+  context.beginPath();
+  for (let at = x - height; at < x + width; at += 7) {
+    context.moveTo(at, y + height);
+    context.lineTo(at + height, y);
+  }
+  context.stroke();
+  context.restore();
+};
+
+const drawSpan = (strip, number, x, y, width) => {
+  const { context, rowPx, lane } = strip;
+  const cue = data.cues[number];
+  const height = rowPx > 8 ? rowPx - 3 : rowPx - 1;
+  const [state] = stateOf(number);
+  const isOut = state === "dropped";
+  const hue = colours[lane.hue];
+  const verdict = corrections.get(number)?.verdict;
+  context.globalAlpha = isOut ? 0.1 : 0.16 + 0.4 * sureness(cue);
+  context.fillStyle = isOut ? colours.muted : hue;
+  context.fillRect(x, y, width, height);
+  context.globalAlpha = 1;
+  context.strokeStyle = isOut ? colours.muted : hue;
+  if (width > 5 && rowPx > 8) {
+    context.lineWidth = 1;
+    context.setLineDash(isOut ? [4, 3] : []);
+    context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+    context.setLineDash([]);
+    if (isOut) hatch(context, x, y, width, height);
+  }
+  if (!isOut) {
+    context.fillStyle = hue;
+    context.fillRect(x, y, Math.min(3, width), height);
+  }
+  const visibleX = Math.max(x, 0);
+  const room = Math.min(x + width, strip.width) - visibleX - 8;
+  if (rowPx >= 12 && room > LABEL_PX - 8) {
+    const marks = (verdict === "right" ? "✓ " : verdict === "wrong" ? "✗ " : "") + (state === "unread" ? "◌ " : "");
+    const words = marks + (corrections.get(number)?.text ?? cue.short);
+    const most = Math.floor(room / 6.4);
+    context.fillStyle = isOut ? colours.muted : colours.ink;
+    context.font = `${isOut ? "italic " : ""}${Math.min(12.5, rowPx - 4)}px system-ui, sans-serif`;
+    const letters = [...words.slice(0, 2 * most + 2)];
+    context.fillText(letters.length > most ? `${letters.slice(0, Math.max(1, most - 1)).join("")}…` : words, visibleX + 6, y + height / 2 + 4.5, room + 4);
+  } else if (verdict) {
+    context.fillStyle = verdict === "right" ? colours.right : colours.wrong;
+    context.fillRect(x, y + height - 3, width, 3);
+  }
+};
+const outline = (strip, x, y, width, colour, thick) => {
+  strip.context.strokeStyle = colour;
+  strip.context.lineWidth = thick;
+  strip.context.strokeRect(x, y, width, (strip.rowPx > 8 ? strip.rowPx - 3 : strip.rowPx - 1));
+};
+
+const drawLane = (strip) => {
+  fit(strip, strip.rows.length * strip.rowPx + 2);
+  const { width, rowPx, rows, context } = strip;
+  context.textAlign = "left";
+  let edge = 0;
+  rows.forEach((row, place) => {
+    const y = 1 + place * rowPx;
+    let first = lastAtMost(shown.from, row.length, (at) => data.cues[row[at]].start_s);
+    first = Math.max(0, first);
+    edge = -1;
+    for (let at = first; at < row.length; at += 1) {
+      const cue = data.cues[row[at]];
+      if (cue.start_s > shown.to) break;
+      if (cue.end_s < shown.from || !isShown(strip, row[at])) continue;
+      const x = xOf(cue.start_s, width);
+      const end = Math.max(xOf(cue.end_s, width), x + LEAST_SPAN_PX);
+      if (end <= edge + 1) continue;
+      const from = Math.max(x, edge);
+      drawSpan(strip, row[at], from, y, Math.max(1, end - from - 1));
+      edge = end;
+    }
+  });
+  const marked = [...lit, ...(chosen === null ? [] : [chosen])];
+  [...corrections.keys()].forEach((number) => {
+    const { start_s, end_s } = corrections.get(number);
+    if (start_s !== undefined || end_s !== undefined) {
+      const place = placeIn(strip, number);
+      if (place) outline(strip, xOf(startOf(number), width), place.y + 2, Math.max(2, xOf(endOf(number), width) - xOf(startOf(number), width)), colours.right, 1.5);
+    }
+  });
+  marked.forEach((number) => {
+    const place = placeIn(strip, number);
+    if (place) outline(strip, place.x, place.y, place.width, number === chosen ? colours.ink : colours.accent, 2);
+  });
+};
+
+/** Where a cue is drawn in a lane, null where it is not. */
+const placeIn = (strip, number) => {
+  if (data.lanes[data.cues[number].lane] !== strip.lane || !isShown(strip, number)) return null;
+  const place = strip.rows.findIndex((row) => row.length && row[0] <= number && number <= row[row.length - 1]);
+  const x = xOf(data.cues[number].start_s, strip.width);
+  const width = Math.max(LEAST_SPAN_PX, xOf(data.cues[number].end_s, strip.width) - x);
+  return { x, y: 1 + place * strip.rowPx, width };
+};
+
+const placePlayhead = () => {
+  const line = find("playhead");
+  const x = xOf(time, axis.width);
+  line.hidden = x < 0 || x > axis.width;
+  line.style.transform = `translateX(${axis.canvas.offsetLeft + x}px)`;
+};
+const drawAll = () => {
+  dirty = false;
+  drawAxis();
+  waves.forEach(drawWave);
+  strips.forEach(drawLane);
+  placePlayhead();
+};
+const redraw = () => {
+  if (dirty) return;
+  dirty = true;
+  requestAnimationFrame(() => { if (dirty) drawAll(); });
+};
+
+const show = (from, to) => {
+  const length = Math.max(LEAST_VIEW_S, Math.min(to - from, data.extent_s));
+  shown.from = Math.max(0, Math.min(from, data.extent_s - length));
+  shown.to = shown.from + length;
+  const rest = data.extent_s - length;
+  find("pan").value = rest > 0 ? (1000 * shown.from) / rest : 0;
+  find("pan").disabled = rest <= 1e-9;
+  redraw();
+};
+const zoom = (factor, around = Math.max(shown.from, Math.min(time, shown.to))) => {
+  show(around - (around - shown.from) / factor, around + (shown.to - around) / factor);
+};
+const bringIntoView = (seconds) => {
+  const length = shown.to - shown.from;
+  if (seconds < shown.from || seconds > shown.to) show(seconds - length / 10, seconds + (9 * length) / 10);
+};
+
+/** The cue at a point of a lane; narrow ones are found three pixels around. */
+const cueAt = (strip, x, y) => {
+  const row = strip.rows[Math.floor((y - 1) / strip.rowPx)];
+  if (!row) return null;
+  const seconds = timeAt(x, strip.width);
+  const at = lastAtMost(seconds, row.length, (each) => data.cues[row[each]].start_s);
+  const near = (3 * (shown.to - shown.from)) / strip.width;
+  const hit = [at, at + 1].find((each) => {
+    const cue = data.cues[row[each]];
+    return cue && isShown(strip, row[each]) && seconds >= cue.start_s - near
+      && seconds <= Math.max(cue.end_s, cue.start_s + near) + (each === at ? near : 0);
+  });
+  return hit === undefined ? null : row[hit];
+};
+
+const light = (numbers) => {
+  lit.clear();
+  numbers.forEach((number) => lit.add(number));
+  redraw();
+};
+const labelOf = (number) => {
+  const cue = data.cues[number];
+  const [state, why] = stateOf(number);
+  const sure = cue.calibrated === null ? percent(cue.confidence) : `${percent(cue.confidence)}, calibrated ${percent(cue.calibrated)}`;
+  return `${textOf(number)}, ${whenOf(number)}, ${sure}${state === "dropped" ? `, left out: ${why}` : ""}`;
+};
+const choose = (number) => {
+  chosen = number;
+  const strip = strips.find((each) => each.lane === data.lanes[data.cues[number].lane]);
+  strip.at = strip.order.indexOf(number);
+  const option = strip.box.querySelector(".option");
+  option.textContent = labelOf(number);
+  option.setAttribute("aria-posinset", strip.at + 1);
+  option.setAttribute("aria-setsize", strip.order.length);
+  strip.canvas.setAttribute("aria-activedescendant", option.id);
+  tell("chosen", number);
+  redraw();
+};
+const go = (number) => {
+  choose(number);
+  seek(startOf(number));
+  bringIntoView(startOf(number));
+};
+
+const drag = { strip: null, x: 0, from: 0, moved: false, length: 0 };
+const scrub = (event) => seek(timeAt(event.clientX - axis.canvas.getBoundingClientRect().left, axis.width));
+const startDrag = (strip, event) => {
+  if (event.button) return;
+  Object.assign(drag, { strip, x: event.clientX, from: shown.from, moved: false, length: shown.to - shown.from });
+  strip.canvas.setPointerCapture(event.pointerId);
+};
+const moveDrag = (event) => {
+  const by = event.clientX - drag.x;
+  if (Math.abs(by) > 3) drag.moved = true;
+  if (!drag.moved) return;
+  const from = drag.from - (by / drag.strip.width) * drag.length;
+  show(from, from + drag.length);
+};
+strips.forEach((strip) => {
+  const at = (event) => {
+    const box = strip.canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  strip.canvas.addEventListener("pointerdown", (event) => startDrag(strip, event));
+  strip.canvas.addEventListener("pointermove", (event) => {
+    if (drag.strip) { moveDrag(event); return; }
+    const number = cueAt(strip, ...at(event));
+    strip.canvas.style.cursor = number === null ? "default" : "pointer";
+    tell("hover", number, event.clientX, strip.canvas.getBoundingClientRect());
+  });
+  strip.canvas.addEventListener("pointerleave", () => tell("hover", null));
+  strip.canvas.addEventListener("pointerup", (event) => {
+    const { moved } = drag;
+    drag.strip = null;
+    if (moved) return;
+    const number = cueAt(strip, ...at(event));
+    if (number === null) seek(timeAt(at(event)[0], strip.width)); else go(number);
+  });
+  strip.canvas.addEventListener("dblclick", (event) => {
+    const number = cueAt(strip, ...at(event));
+    if (number !== null) loop(number);
+  });
+  strip.canvas.addEventListener("keydown", (event) => {
+    const last = strip.order.length - 1;
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    let goal = step ? strip.at + step : { Home: 0, End: last }[event.key];
+    while (step && goal >= 0 && goal <= last && !isShown(strip, strip.order[goal])) goal += step;
+    if (event.key === "Enter" && strip.at >= 0) go(strip.order[strip.at]);
+    else if (goal === undefined) return;
+    else if (goal >= 0 && goal <= last) {
+      choose(strip.order[goal]);
+      bringIntoView(startOf(chosen));
+      drawAll();
+      tell("focused", chosen, strip);
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  strip.canvas.addEventListener("blur", () => tell("hover", null));
+  const slider = strip.box.querySelector("input[type=range]");
+  slider.addEventListener("input", () => {
+    strip.least = Number(slider.value) / 100;
+    strip.box.querySelector("output").textContent = `≥ ${slider.value} %`;
+    const left = strip.order.filter((number) => isShown(strip, number)).length;
+    strip.box.querySelector(".shown").textContent = left === strip.order.length ? left : `${left} of ${strip.order.length}`;
+    redraw();
+  });
+});
+waves.forEach((wave) => {
+  wave.canvas.addEventListener("pointerdown", (event) => startDrag(wave, event));
+  wave.canvas.addEventListener("pointermove", (event) => { if (drag.strip) moveDrag(event); });
+  wave.canvas.addEventListener("pointerup", (event) => {
+    drag.strip = null;
+    if (!drag.moved) seek(timeAt(event.clientX - wave.canvas.getBoundingClientRect().left, wave.width));
+  });
+});
+axis.canvas.addEventListener("pointerdown", (event) => {
+  axis.canvas.setPointerCapture(event.pointerId);
+  scrub(event);
+});
+axis.canvas.addEventListener("pointermove", (event) => { if (event.buttons & 1) scrub(event); });
+find("lanes").addEventListener("wheel", (event) => {
+  const box = axis.canvas.getBoundingClientRect();
+  const length = shown.to - shown.from;
+  if (event.ctrlKey || event.metaKey) {
+    zoom(1.0015 ** -event.deltaY, timeAt(event.clientX - box.left, axis.width));
+  } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+    const by = ((event.deltaX || event.deltaY) / axis.width) * length;
+    show(shown.from + by, shown.to + by);
+  } else return;
+  event.preventDefault();
+}, { passive: false });
+find("pan").addEventListener("input", () => {
+  const length = shown.to - shown.from;
+  const from = (find("pan").value / 1000) * (data.extent_s - length);
+  show(from, from + length);
+});
+find("zoom-in").addEventListener("click", () => zoom(2));
+find("zoom-out").addEventListener("click", () => zoom(0.5));
+find("zoom-fit").addEventListener("click", () => show(0, data.extent_s));
+find("loop").addEventListener("click", () => { if (looped !== null) loop(looped); else if (chosen !== null) loop(chosen); });
+on("time", () => {
+  if (player && !player.paused && (time > shown.to || time < shown.from)) bringIntoView(time);
+  placePlayhead();
+});

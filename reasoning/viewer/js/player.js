@@ -1,0 +1,83 @@
+// Players do not subtract the time at which the container starts; every time on this page does.
+const frames = unpacked(data.frames, Float64Array);
+let time = 0;
+let looped = null;
+let asked = null;
+
+const frameAt = (seconds) => lastAtMost(seconds + 1e-6, frames.length, (at) => frames[at]);
+
+const setTime = (seconds) => {
+  time = Math.max(0, Math.min(seconds, data.extent_s));
+  find("now").textContent = clock(time, 3);
+  tell("time", time);
+};
+/** Go to a time; `inside` is where in the picture's stay the player is put. */
+const seek = (seconds, inside = 0) => {
+  setTime(seconds);
+  asked = time + inside;
+  if (player) player.currentTime = asked + data.start_s;
+};
+/** The player goes to the middle of a picture's stay, so that rounding shows no other picture. */
+const stepFrame = (way) => {
+  if (player && !player.paused) player.pause();
+  if (!frames.length) { seek(time + way / 25); return; }
+  const at = Math.max(0, Math.min(frameAt(time) + way, frames.length - 1));
+  const stays = at + 1 < frames.length ? frames[at + 1] - frames[at] : 0.02;
+  seek(frames[at], stays / 2);
+};
+const togglePlaying = () => {
+  if (!player) return;
+  if (player.paused) player.play().catch(() => {}); else player.pause();
+};
+const loop = (number) => {
+  looped = looped === number ? null : number;
+  find("loop").setAttribute("aria-pressed", String(looped !== null));
+  if (looped === null) return;
+  seek(startOf(looped));
+  if (player?.paused) togglePlaying();
+};
+
+if (player) {
+  const embedded = find("embedded");
+  if (embedded) {
+    const bytes = unpacked(embedded.textContent, Uint8Array);
+    player.src = URL.createObjectURL(new Blob([bytes], { type: embedded.dataset.kind }));
+    embedded.remove();
+  }
+  const take = (seconds) => {
+    if (looped !== null && !player.paused
+      && (seconds >= Math.max(endOf(looped), startOf(looped) + 0.2) || seconds < startOf(looped) - 0.3)) {
+      seek(startOf(looped));
+      return;
+    }
+    setTime(seconds);
+  };
+  const follow = () => {
+    const seconds = player.currentTime - data.start_s;
+    if (asked === null || Math.abs(seconds - asked) > 0.002) {
+      if (!player.seeking) { asked = null; take(seconds); }
+    } else if (!player.paused) {
+      asked = null;
+    }
+    if (!player.paused) requestAnimationFrame(follow);
+  };
+  ["play", "timeupdate", "seeked"].forEach((name) => player.addEventListener(name, follow));
+  player.addEventListener("loadedmetadata", () => {
+    if (data.start_s || time) player.currentTime = (asked ?? time) + data.start_s;
+    tell("size");
+  });
+  const isUnplayable = () => {
+    find("unplayable").hidden = false;
+    find("screen").classList.add("missing");
+    tell("size");
+  };
+  player.addEventListener("error", isUnplayable);
+  if (player.error) isUnplayable();
+  ["play", "pause"].forEach((name) => player.addEventListener(name, () => {
+    find("play").textContent = player.paused ? "Play" : "Pause";
+  }));
+}
+find("play").disabled = !player;
+find("play").addEventListener("click", togglePlaying);
+find("frame-back").addEventListener("click", () => stepFrame(-1));
+find("frame-on").addEventListener("click", () => stepFrame(1));

@@ -1,0 +1,68 @@
+"""The server of one timeline's page: which contents it has, and how a review is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+from perception.cue import CueTimeline
+from perception.errors import BadInput
+from perception.whole import write_whole
+from reasoning.tools import review
+from reasoning.viewer.page import Extras, page
+from reasoning.viewer.playable import KINDS
+from reasoning.viewer.server import LOOPBACK, Content, PageServer
+
+__all__ = ["page_server"]
+
+_PAGE = "text/html; charset=utf-8"
+
+
+def page_server(
+    timeline: CueTimeline,
+    video: Path | None,
+    extras: Extras,
+    review_file: Path,
+    name: str,
+    host: str = LOOPBACK,
+    port: int = 0,
+) -> PageServer:
+    """A server that has the page as ``NAME.html``, the video under its own name, and nothing else.
+
+    Args:
+        video: the file that the page plays.
+        extras: of the page; where corrections go is added.
+        review_file: where corrections are written, checked and whole or not at all. Each time the
+            page is opened it shows what the file holds then.
+        host, port: see ``PageServer``.
+
+    Raises:
+        BadInput: ``host`` is not loopback, or the port is taken.
+    """
+
+    def save(text: str) -> None:
+        found = review.parse(text, "What the page sent")
+        known = {cue.id: cue for _, cue in timeline.cues()}
+        for id, each in found.cues.items():
+            if id in known:
+                each.applied(known[id])
+        write_whole(review_file, found.to_json().encode())
+
+    def html() -> bytes:
+        current = review.read(review_file) if review_file.is_file() else None
+        shown = replace(
+            extras, save_url=server.review_url, review_name=review_file.name, review=current
+        )
+        url = None if video is None else f"./{quote(video.name, safe='')}"
+        return page(timeline, video=url, extras=shown).encode("utf-8", "replace")
+
+    first = f"{name}.html"
+    if video is not None and video.name in (first, "review"):
+        raise BadInput(f"A video called {video.name!r} cannot be served; give it another name.")
+    server = PageServer({}, first, save, host, port)
+    server.contents[first] = Content(_PAGE, make=html)
+    if video is not None:
+        kind = KINDS.get(video.suffix.lower(), "application/octet-stream")
+        server.contents[video.name] = Content(kind, path=video)
+    return server
