@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from perception import weights
+from perception.recognizer import AUDIO_RATE_HZ
 from perception.weights import Store
 from perception.whole import write_whole
 from tests.perception.sounds import Samples, decoded
@@ -33,6 +34,27 @@ JFK_MEMBER = "package/lib/whisper.cpp/bindings/go/samples/jfk.wav"
 
 BECKETT_TEXT = "Ever tried ever failed no matter try again fail again fail better"
 
+CITIES = {
+    (0.0, 8.5): (
+        "It was the best of times, it was the worst of times, it was the age of wisdom, it was the "
+        "age of foolishness,"
+    ),
+    (8.5, 20.9): (
+        "it was the epoch of belief, it was the epoch of incredulity, it was the season of light, "
+        "it was the season of darkness, it was the spring of hope, it was the winter of despair,"
+    ),
+    (20.9, 28.75): (
+        "we had everything before us, we had nothing before us, we were all going direct to "
+        "heaven, we were all going direct the other way."
+    ),
+    (28.75, 44.0): (
+        "In short, the period was so far like the present period, that some of its noisiest "
+        "authorities insisted on its being received, for good or for evil, in the superlative "
+        "degree of comparison only."
+    ),
+}
+"""Seconds of the recording of ``cities`` and what is read there (Dickens 1859)."""
+
 TEXTS = {
     "en_hello_world": "Hello world.",
     "en_quick_brown_fox": "The quick brown fox jumps over the lazy dog.",
@@ -40,8 +62,10 @@ TEXTS = {
     "es_pangrama": "El veloz murciélago hindú comía feliz cardillo y kiwi.",
     "fr_bonjour_monde": "Bonjour le monde.",
     "fr_pangrama": "Portez ce vieux whisky au juge blond qui fume.",
+    "it_ciao_mondo": "Ciao mondo.",
     "it_pangrama": "Quel vituperabile fez sbagliato ci provoca danni.",
     "ja_konnichiwa_sekai": "こんにちは世界。",
+    "pl_witaj_swiecie": "Witaj świecie.",
     "pl_pangrama": "Pchnąć w tę łódź jeża lub ośm skrzyń fig.",
     "pt_ola_mundo": "Olá mundo.",
     "pt_pangrama": "A rápida raposa marrom salta sobre o cachorro preguiçoso.",
@@ -68,6 +92,13 @@ def voice(name: str) -> Samples:
 def beckett() -> Samples:
     """Ten seconds of a man who reads, from the tests of the speech recognizer Moonshine."""
     return decoded(_store().path("beckett"))
+
+
+@functools.cache
+def cities(start_s: float, end_s: float) -> Samples:
+    """A part of ``CITIES``, read by a voice of the speech recognizer Moonshine's tests."""
+    whole = decoded(_store().path("two_cities"))
+    return whole[round(start_s * AUDIO_RATE_HZ) : round(end_s * AUDIO_RATE_HZ)]
 
 
 @functools.cache
