@@ -23,7 +23,7 @@ _SHOWN = 10
 """Missing files are named up to so many."""
 
 
-def list_(json: output.Json = False) -> None:
+def list_(json: output.Json = False, quiet: output.Quiet = False) -> None:
     """List the benchmarks: where each is to be had, and what its folder must hold."""
     from perception import plugins
 
@@ -32,10 +32,13 @@ def list_(json: output.Json = False) -> None:
         output.emit(known)
         return
     for each in known:
-        tell(f"{each['name']}: {each['about']}")
+        tell(each["name"] if quiet else f"{each['name']}: {each['about']}")
+        if quiet:
+            continue
         tell(f"  from:   {each['source']}")
         tell(f"  folder: {each['layout']}")
-    tell("None of them ships with Cuelight. A folder is checked with: cuelight benchmark check")
+    if not quiet:
+        tell("None of them ships with Cuelight. A folder is checked with: cuelight benchmark check")
 
 
 def check(
@@ -48,6 +51,7 @@ def check(
         typer.Option("--set", help="One of its options, e.g. split=test. Repeatable."),
     ] = None,
     json: output.Json = False,
+    quiet: output.Quiet = False,
 ) -> int:
     """Check that a folder holds a benchmark as published, and count its questions.
 
@@ -67,7 +71,7 @@ def check(
     if json:
         output.emit({**counts, "name": name, "missing": [asdict(fault) for fault in faults]})
     else:
-        _show(counts, faults, about)
+        _show(counts, faults, about, quiet)
     return int(bool(faults))
 
 
@@ -120,11 +124,14 @@ def _counts(benchmark: Benchmark, faults: Sequence[Fault]) -> dict[str, Any]:
     }
 
 
-def _show(counts: dict[str, Any], faults: Sequence[Fault], about: dict[str, str]) -> None:
-    tell(f"{counts['questions']} questions about {counts['videos']} videos")
-    for category, count in counts["categories"].items():
-        tell(f"  {count:5} {category or '(no category)'}")
-    tell(f"{counts['videos_found']} of {counts['videos']} videos are there")
+def _show(
+    counts: dict[str, Any], faults: Sequence[Fault], about: dict[str, str], quiet: bool
+) -> None:
+    if not quiet:
+        tell(f"{counts['questions']} questions about {counts['videos']} videos")
+        for category, count in counts["categories"].items():
+            tell(f"  {count:5} {category or '(no category)'}")
+        tell(f"{counts['videos_found']} of {counts['videos']} videos are there")
     for fault in faults[:_SHOWN]:
         tell(f"missing: {Path(fault.path)}", err=True)
     if len(faults) > _SHOWN:

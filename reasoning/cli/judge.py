@@ -80,6 +80,7 @@ def sample(
     ),
     count: Annotated[int, typer.Option(min=1, help="How many answers.")] = _SURE_SAMPLE,
     seed: Annotated[int, typer.Option(help="Which ones.")] = 0,
+    json: output.Json = False,
     quiet: output.Quiet = False,
 ) -> None:
     """Write a table of answers for people to fill in: right or wrong in its column "human"."""
@@ -102,7 +103,9 @@ def sample(
     table.writeheader()
     table.writerows(drawn)
     write_whole(out, file.getvalue().encode("utf-8"))
-    if not quiet:
+    if json:
+        output.emit({"wrote": str(out), "answers": len(drawn)})
+    elif not quiet:
         tell(
             f"Wrote {len(drawn)} answers to {out}; say right or wrong in its column human, then: "
             f"cuelight judge agreement {out} --records {records}"
@@ -118,6 +121,7 @@ def agreement(
     ] = None,
     judge: Annotated[str | None, typer.Option(help="Only this judge of the records.")] = None,
     json: output.Json = False,
+    quiet: output.Quiet = False,
 ) -> None:
     """Tell how far judges agree with people: share with its interval, kappa, alpha."""
     from reasoning.judge_agreement import PAPER, read, together
@@ -140,7 +144,8 @@ def agreement(
     ):
         if alpha is not None:
             tell(f"Krippendorff's alpha of {who}: {alpha:.3f}")
-    tell(PAPER)
+    if not quiet:
+        tell(PAPER)
 
 
 commands = {"answers": answers, "sample": sample, "agreement": agreement}
