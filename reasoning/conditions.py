@@ -72,6 +72,11 @@ class Condition:
     def __post_init__(self) -> None:
         if isinstance(self.cues, str) and self.cues not in (ALL, NONE):
             object.__setattr__(self, "cues", (self.cues,))
+        if any(path.split(".")[0] in ("videollm", "videollms") for path in self.set):
+            raise BadInput(
+                f"The condition {self.name!r} sets another model; all conditions are asked of the "
+                "same. Run the study once for each --model, into the same records."
+            )
         if self.control is not None and self.control not in CONTROLS:
             raise UnknownName("control", self.control, CONTROLS)
         if self.control is not None and self.cues == NONE:

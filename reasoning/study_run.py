@@ -19,7 +19,7 @@ from fusion.policy import Tools
 from fusion.selection import CuePrompt, Selection
 from fusion.words import content
 from perception.cue import CueTimeline, Span, Status
-from perception.errors import CuelightError
+from perception.errors import BadInput, CuelightError
 from perception.recognizer import Frame
 from perception.text.split import has_text
 from reasoning.answer import Failure, FailureKind
@@ -32,7 +32,7 @@ from reasoning.recorded import Cell, Model, Recorded
 from reasoning.records import Call, Records, digest
 from reasoning.sampling import SampledFrames
 from reasoning.strategy import Task
-from reasoning.study import Arm, Study
+from reasoning.study import Arm, Study, is_grounding
 from reasoning.study_clock import Clock, Progress
 from reasoning.study_videos import Perceive, Timelines
 from reasoning.tools.assemble import assemble
@@ -107,6 +107,7 @@ class Run:
             BadInput: a video that is needed is missing.
         """
         items = self.study.items(self._limit)
+        self._check(items)
         recorded = self._recorded()
         cells = []
         for place, item in enumerate(items):
@@ -134,6 +135,22 @@ class Run:
                 self._tell(self._clock.progress(cell.item.video or cell.item.question.id))
                 self._ask(cell)
         return self._clock.progress("done")
+
+    def _check(self, items: Sequence[Item]) -> None:
+        """See that all conditions ask the same, and that an oracle has something to tell."""
+        for arm in self.study.arms:
+            for item in items:
+                if item.question.id not in arm.items:
+                    raise BadInput(
+                        f"The condition {arm.name!r} does not ask {item.question.id!r}; all "
+                        "conditions of a study ask the same questions. Make two studies of it."
+                    )
+            if arm.condition.oracle and not any(map(is_grounding, arm.benchmark.items())):
+                raise BadInput(
+                    f"The condition {arm.name!r} gives away the answers of Grounding questions, and"
+                    f" {arm.benchmark.name} has none; its categories are "
+                    f"{', '.join(arm.benchmark.categories) or 'not told'}."
+                )
 
     def _recorded(self) -> dict[tuple[str, str, int, str], str]:
         answered = self.records.answered()

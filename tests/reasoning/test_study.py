@@ -1,0 +1,496 @@
+"""Studies: files, conditions, and what a run asks, records and tells."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, Status, VideoInfo
+from perception.errors import BadInput, CuelightError, UnknownName
+from perception.shipped import shipped
+from reasoning.conditions import conditions_of
+from reasoning.exporting import COLUMNS, export
+from reasoning.importing import import_table
+from reasoning.outcomes import Outcomes, State
+from reasoning.records import Records
+from reasoning.results import outcomes
+from reasoning.stamp import stamp
+from reasoning.study import Study, load
+from reasoning.study_plan import plan_of
+from reasoning.study_run import MOST_UNAVAILABLE, Run
+from reasoning.videollms import scripted
+from tests.perception import clips
+
+KINDS = ("action", "screen_text", "speech")
+
+QUESTIONS = """video,id,question,reference,option_a,option_b,answer,category
+one.mp4,g,What does he hold?,,a rope,a cup,A,Grounding the Imagined
+one.mp4,i,Why does he pull?,,to win,to rest,A,Intention
+two.mp4,t,What is first?,,he waves,he bows,B,Temporal
+"""
+
+SECTIONS = """
+recognizers: {action: {}, speech: {}}
+benchmark: csv_questions
+benchmarks:
+  csv_questions: {table: "{here}/questions.csv"}
+videollm: scripted
+videollms:
+  scripted: {default: "A"}
+"""
+
+
+def written(folder: Path, conditions: str, sections: str = SECTIONS) -> Path:
+    (folder / "questions.csv").write_text(QUESTIONS)
+    for number, name in enumerate(("one.mp4", "two.mp4")):
+        if not (folder / name).exists():
+            clips.write_clip(folder / name, clips.moving_square(5 + number))
+    (folder / "study.yaml").write_text(f"{sections}\n{conditions}\n")
+    return folder / "study.yaml"
+
+
+def timeline_of(path: Path, status: Status = Status.COMPLETE) -> CueTimeline:
+    info = VideoInfo(path.name, path.stem * 4, 0.0, 10.0, 64, 48, 25.0)
+    actions = tuple(
+        Cue(f"action-{at}", Span(at, at + 1.0), f"does {path.stem} {at}", 0.9) for at in range(3)
+    )
+    failed = status is Status.FAILED
+    return CueTimeline(
+        info,
+        (
+            CueTrack(
+                "action",
+                "action",
+                Source("action"),
+                () if failed else actions,
+                status=status,
+                notes=("The network is damaged.",) if failed else (),
+            ),
+            CueTrack(
+                "speech", "speech", Source("speech"), (Cue("s-1", Span(0, 2), "heave ho", 0.8),)
+            ),
+        ),
+    )
+
+
+class Watched:
+    """Perceives by ``timeline_of`` and remembers what for."""
+
+    def __init__(self, status: Status = Status.COMPLETE) -> None:
+        self.calls: list[tuple[str, tuple[str, ...]]] = []
+        self._status = status
+
+    def __call__(self, path: Path, settings: Any, kinds: Sequence[str]) -> CueTimeline:
+        self.calls.append((path.name, tuple(kinds)))
+        return timeline_of(path, self._status)
+
+
+Made = tuple[Run, scripted.Scripted, Watched]
+
+
+def made(folder: Path, conditions: str, sections: str = SECTIONS, **changes: Any) -> Made:
+    study = load(written(folder, conditions, sections))
+    llm = scripted.build(study.arms[0].settings.videollms["scripted"])
+    watched = changes.pop("watched", None) or Watched()
+    records = Records(folder / "r.sqlite")
+    run = Run(study, records, llm, watched, **changes)
+    records.stamp(stamp(study, run.model))
+    return run, llm, watched
+
+
+def prompts(llm: scripted.Scripted, question: str) -> list[str]:
+    return [each.prompt() for each in llm.requests if question in each.prompt()]
+
+
+def names(study: Study) -> list[str]:
+    return [arm.name for arm in study.arms]
+
+
+def states(table: Outcomes) -> list[tuple[str, str, State]]:
+    return [(row.condition, row.question.partition("/")[2], row.state) for row in table.rows]
+
+
+# ------------------------------------------------------------------------------------ the file
+
+
+@pytest.mark.parametrize(
+    "name", sorted(p.stem for p in (shipped("configs") / "studies").glob("*.yaml"))
+)
+def test_shipped_studies_are_complete(name: str) -> None:
+    study = load(name)
+    assert study.name == name
+    assert study.about
+    assert study.baseline in names(study)
+    assert len(study.arms) > 1
+
+
+def test_a_grid_is_multiplied_out() -> None:
+    found = conditions_of(None, {"cues": ["none", "each", "all_but_one", "all"]}, KINDS)
+    assert [condition.kinds(KINDS) for condition in found] == [
+        (),
+        ("action",),
+        ("screen_text",),
+        ("speech",),
+        ("screen_text", "speech"),
+        ("action", "speech"),
+        ("action", "screen_text"),
+        KINDS,
+    ]
+    found = conditions_of(
+        [{"name": "first", "cues": "none"}],
+        {"notice": ["short", "none"], "thresholds": [{"action": 0.5}, {"action": 0.75}]},
+        KINDS,
+    )
+    assert [each.name for each in found] == [
+        "first",
+        "notice short, action 0.5",
+        "notice short, action 0.75",
+        "notice none, action 0.5",
+        "notice none, action 0.75",
+    ]
+
+
+def test_conditions_change_what_they_say_and_nothing_else(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        "conditions:\n  - {name: plain}\n  - {name: other, window_s: 10, thresholds: {action: 0.9},"
+        " notice: short, cue_placement: before_video, policies: [hedged], without: [speech],"
+        " set: {recognizers.action.rate_hz: 20}}",
+    )
+    plain, other = load(path).arms
+    assert plain.kinds == ("action", "speech")
+    assert other.kinds == ("action",)
+    assert other.settings.recognizers["action"].window_s == 10
+    assert other.settings.recognizers["action"].rate_hz == 20
+    assert other.settings.fusion.thresholds["action"] == 0.9
+    assert other.settings.fusion.render.notice == "short"
+    assert other.settings.fusion.policies == ("hedged",)
+    assert other.settings.answer.cue_placement == "before_video"
+    assert replace(
+        other.settings,
+        recognizers=plain.settings.recognizers,
+        fusion=plain.settings.fusion,
+        answer=plain.settings.answer,
+    ) == plain.settings  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("conditions", "words"),
+    [
+        ("", "no condition"),
+        ("conditions: [{name: a, cue: none}]", "cues"),
+        ("conditions: [{name: a, cues: [smell]}]", "smell"),
+        ("conditions: [{name: a}, {name: a, cues: none}]", "its own name"),
+        ("conditions: [{name: a, control: mixed}]", "shuffled"),
+        ("conditions: [{name: a, cues: none, control: shuffled}]", "has none"),
+        ("conditions: [{name: a}]\nbaseline: b", "baseline"),
+        ("conditions: [{name: a}]\nrepeats: 0", "from 1"),
+        ("conditions: [{name: a}]\ncolour: red", "colour"),
+        ("conditions: [{name: a, set: {videollm: gemini}}]", "--model"),
+        ("conditions: [{name: a, set: {fusion.budget: 3}}]", "budget_tokens"),
+        ("grid: {cues: none}", "list of values"),
+        ("conditions: [{name: a, cues: none, strategy: verified}]", "verified"),
+    ],
+)
+def test_mistakes_in_a_study_are_told(tmp_path: Path, conditions: str, words: str) -> None:
+    with pytest.raises((BadInput, UnknownName), match=words):
+        load(written(tmp_path, conditions))
+
+
+def test_a_place_in_braces_must_be_known(tmp_path: Path) -> None:
+    sections = SECTIONS.replace("{here}", "{there}")
+    with pytest.raises(UnknownName, match="here"):
+        load(written(tmp_path, "conditions: [{name: a}]", sections))
+    with pytest.raises(UnknownName, match="first_study"):
+        load("first_studdy")
+
+
+# ------------------------------------------------------------------------------------- the run
+
+
+def test_every_question_is_asked_under_every_condition(tmp_path: Path) -> None:
+    run, llm, watched = made(
+        tmp_path,
+        "conditions: [{name: none, cues: none}, {name: all}, {name: speech, cues: speech}]",
+    )
+    end = run()
+    assert (end.done, end.total, end.asked) == (9, 9, 9)
+    assert watched.calls == [("one.mp4", ("action", "speech")), ("two.mp4", ("action", "speech"))]
+    table = outcomes(run.records)
+    assert table.conditions == ("no", "all", "speech")
+    assert [row.score for row in table.under("all").rows] == [1.0, 1.0, 0.0]
+    without, everything, speech = prompts(llm, "Why does he pull?")
+    assert "does one" not in without
+    assert "heave ho" not in without
+    assert "does one 0" in everything
+    assert "heave ho" in everything
+    assert "does one" not in speech
+    assert "heave ho" in speech
+    assert [cue.kind for cue in table.under("speech").rows[0].cues] == ["speech"]
+
+
+def test_a_second_run_asks_and_perceives_nothing(tmp_path: Path) -> None:
+    conditions = "conditions: [{name: none, cues: none}, {name: all}]"
+    first, _, _ = made(tmp_path, conditions)
+    first()
+    table = outcomes(first.records)
+    again, llm, watched = made(tmp_path, conditions)
+    assert again().asked == 0
+    assert not llm.requests
+    assert not watched.calls
+    assert outcomes(again.records) == table
+
+
+def test_conditions_that_come_to_the_same_request_share_the_answer(tmp_path: Path) -> None:
+    run, _llm, _ = made(
+        tmp_path, "conditions: [{name: a, cues: none}, {name: b, cues: none, notice: short}]"
+    )
+    assert run().asked == 3
+    assert len(outcomes(run.records).rows) == 6
+
+
+def test_repeats_have_seeds_of_their_own(tmp_path: Path) -> None:
+    run, llm, _ = made(tmp_path, "repeats: 3\nconditions: [{name: a, cues: none}]")
+    run()
+    assert sorted(request.seed for request in llm.requests) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert {row.repeat for row in outcomes(run.records).rows} == {0, 1, 2}
+
+
+def test_the_oracle_tells_the_other_questions_of_its_video(tmp_path: Path) -> None:
+    run, llm, watched = made(
+        tmp_path, "conditions: [{name: a, cues: none}, {name: o, cues: none, oracle: true}]"
+    )
+    run()
+    assert not watched.calls or all(not kinds for _, kinds in watched.calls)
+    told = [("a rope" in each) for each in prompts(llm, "Why does he pull?")]
+    assert told == [False, True]
+    assert all("hold? a rope" not in each for each in prompts(llm, "What is first?"))
+    assert len(prompts(llm, "Question: What does he hold?")) == 1
+    (cue,) = next(row for row in outcomes(run.records).under("o").rows if "/i" in row.question).cues
+    assert cue.kind == "grounding"
+
+
+def test_an_oracle_needs_grounding_questions(tmp_path: Path) -> None:
+    run, _, _ = made(tmp_path, "categories: [Temporal]\nconditions: [{name: o, oracle: true}]")
+    run()
+    path = written(tmp_path, "conditions: [{name: o, oracle: true}]")
+    (tmp_path / "questions.csv").write_text(QUESTIONS.replace("Grounding the Imagined", "Other"))
+    study = load(path)
+    with pytest.raises(BadInput, match="Grounding"):
+        Run(study, run.records, run.model.llm, Watched()).todo()
+
+
+def test_a_failure_is_asked_again_and_never_counted(tmp_path: Path) -> None:
+    broken = SECTIONS.replace(
+        '{default: "A"}', '{default: "A", rules: [{pattern: "Why", failure: refused}]}'
+    )
+    conditions = "conditions: [{name: a, cues: none}]"
+    run, _, _ = made(tmp_path, conditions, broken)
+    end = run()
+    assert (end.done, end.failed) == (2, 1)
+    assert ("a", "i", State.FAILED) in states(outcomes(run.records))
+    mended, _llm, _ = made(tmp_path, conditions)
+    assert mended.todo()
+    mended()
+    table = outcomes(mended.records)
+    assert State.FAILED not in {row.state for row in table.rows if row.model == "scripted"}
+
+
+def test_a_model_that_is_gone_ends_the_run(tmp_path: Path) -> None:
+    sections = SECTIONS.replace('{default: "A"}', "{rules: []}")
+    run, llm, _ = made(tmp_path, "repeats: 4\nconditions: [{name: a, cues: none}]", sections)
+    with pytest.raises(CuelightError, match="same command"):
+        run()
+    assert len(llm.requests) == MOST_UNAVAILABLE
+
+
+def test_cues_that_could_not_be_had_are_no_condition_without_cues(tmp_path: Path) -> None:
+    conditions = "conditions: [{name: no, cues: none}, {name: all}, {name: speech, cues: speech}]"
+    run, _, _ = made(tmp_path, conditions, watched=Watched(Status.FAILED))
+    run()
+    table = outcomes(run.records)
+    assert {row.state for row in table.under("all").rows} == {State.FAILED}
+    assert "damaged" in table.under("all").rows[0].reason
+    assert {row.state for row in table.under("speech").rows} == {State.SCORED}
+    mended, _llm, _ = made(tmp_path, conditions)
+    assert mended().asked == 3
+    assert {row.state for row in outcomes(mended.records).rows} == {State.SCORED}
+
+
+@pytest.mark.parametrize(
+    ("control", "check"),
+    [
+        ("shuffled", lambda text: "does one 1" in text),
+        ("foreign", lambda text: "does two 0" in text and "does one" not in text),
+        ("empty", lambda text: "unreliable" in text and "does one" not in text),
+        ("filler", lambda text: "takes up room" in text or "this line is here" in text),
+    ],
+)
+def test_controls_take_the_place_of_the_truth(
+    tmp_path: Path, control: str, check: Callable[[str], bool]
+) -> None:
+    run, llm, _ = made(
+        tmp_path, f"conditions: [{{name: all}}, {{name: c, control: {control}, seed: 3}}]"
+    )
+    run()
+    truth, other = prompts(llm, "Why does he pull?")
+    assert truth != other
+    assert check(other)
+
+
+def test_a_condition_without_video_shows_no_pictures(tmp_path: Path) -> None:
+    sections = SECTIONS.replace('{default: "A"}', '{default: "A", frame_rate_hz: 1.0}')
+    run, llm, _ = made(tmp_path, "conditions: [{name: blind, cues: none, video: false}]", sections)
+    for name in ("one.mp4", "two.mp4"):
+        (tmp_path / name).unlink()
+    run()
+    assert len(llm.requests) == 3
+    assert not outcomes(run.records).where(lambda row: row.state is not State.SCORED).rows
+
+
+def test_cues_of_a_missing_video_are_a_mistake(tmp_path: Path) -> None:
+    run, _, _ = made(tmp_path, "conditions: [{name: all}]")
+    (tmp_path / "two.mp4").unlink()
+    with pytest.raises(BadInput, match=r"two\.mp4"):
+        run()
+
+
+def test_a_condition_that_changed_leaves_the_table(tmp_path: Path) -> None:
+    run, _, _ = made(tmp_path, "conditions: [{name: a, cues: none}, {name: b}]")
+    run()
+    changed, llm, _ = made(
+        tmp_path, "conditions: [{name: a, cues: none}, {name: b, notice: short}]", limit=1
+    )
+    changed()
+    table = outcomes(changed.records)
+    assert len(table.under("a").rows) == 3
+    assert len(table.under("b").rows) == 2, "one question of each video, under the new b only"
+    assert len(llm.requests) == 2
+
+
+def test_the_plan_counts_what_is_to_come(tmp_path: Path) -> None:
+    conditions = "conditions: [{name: a, cues: none}, {name: b}]"
+    run, llm, _watched = made(tmp_path, conditions, limit=1)
+    plan = plan_of(run.todo()[:2], llm)
+    assert [(each.name, each.questions, each.calls) for each in plan.conditions] == [
+        ("a", 1, 1),
+        ("b", 1, 1),
+    ]
+    assert plan.conditions[1].prompt_tokens >= plan.conditions[0].prompt_tokens + 1000
+    assert plan.egress is None
+    assert not llm.requests
+
+
+# --------------------------------------------------------------------------- in and out of tables
+
+
+def test_exports_hold_what_was_asked_and_answered(tmp_path: Path) -> None:
+    run, _llm, _ = made(tmp_path, "conditions: [{name: all}]")
+    run()
+    assert export(run.records, tmp_path / "t.jsonl") == 3
+    rows = [json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines()]
+    assert [tuple(row) for row in rows] == [COLUMNS] * 3
+    assert [row["score"] for row in rows] == [1.0, 1.0, 0.0]
+    assert "does one 0" in json.dumps(rows[0]["request"])
+    export(run.records, tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(newline="") as file:
+        flat = list(csv.DictReader(file))
+    assert [row["answer"] for row in flat] == [row["answer"] for row in rows]
+    assert json.loads(flat[0]["cues"]) == rows[0]["cues"]
+    with pytest.raises(UnknownName, match="parquet"):
+        export(run.records, tmp_path / "t.xlsx")
+
+
+def test_parquet_holds_the_same(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra studies")
+    run, _, _ = made(tmp_path, "conditions: [{name: all}]")
+    run()
+    export(run.records, tmp_path / "t.parquet")
+    table = parquet.read_table(tmp_path / "t.parquet").to_pylist()
+    assert [row["score"] for row in table] == [1.0, 1.0, 0.0]
+    assert "does one 0" in table[0]["request"]
+
+
+def test_results_of_other_tools_are_paired_with_ours(tmp_path: Path) -> None:
+    run, _, _ = made(tmp_path, "conditions: [{name: all}]")
+    run()
+    theirs = tmp_path / "theirs.csv"
+    theirs.write_text(
+        "question,answer,verdict\nquestions/g,a cup,wrong\nwhy does he PULL?,to win,TRUE\n"
+        "questions/t,,\n"
+    )
+    items = run.study.benchmark.items()
+    for _ in range(2):
+        assert import_table(run.records, theirs, "theirs", "scripted", items) == 3
+    table = outcomes(run.records)
+    assert [(row.state, row.score) for row in table.under("theirs").rows] == [
+        (State.SCORED, 0.0),
+        (State.SCORED, 1.0),
+        (State.FAILED, None),
+    ]
+    assert table.under("theirs").rows[1].category == "Intention"
+    assert len(table.pairs("all", "theirs")) == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("question,answer\nq,a\n", "verdict"),
+        ("question,answer,verdict\nq,a,perhaps\n", "perhaps"),
+        ("question,answer,verdict\nq,a,right\nq,b,wrong\n", "twice"),
+        ("question,answer,verdict,repeat\nq,a,right,x\n", "repeat"),
+    ],
+)
+def test_a_broken_table_puts_nothing_on_record(tmp_path: Path, rows: str, words: str) -> None:
+    (tmp_path / "t.csv").write_text(rows)
+    records = Records(tmp_path / "r.sqlite")
+    with pytest.raises(BadInput, match=words):
+        import_table(records, tmp_path / "t.csv", "c", "m")
+    assert not records.cells()
+
+
+# --------------------------------------------------------------------------------- the commands
+
+
+def cuelight(*arguments: object) -> Any:
+    from reasoning.cli import _app
+
+    return CliRunner().invoke(_app, list(map(str, arguments)))
+
+
+def test_ablate_prints_the_plan_then_the_table(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, "conditions: [{name: a, cues: none}, {name: o, cues: none, oracle: true}]"
+    )
+    records = tmp_path / "made.sqlite"
+    shared = ("ablate", path, "--records", records)
+    planned = cuelight(*shared, "--dry-run")
+    assert planned.exit_code == 0, planned.output
+    assert "6 calls" in planned.stdout
+    ran = cuelight(*shared)
+    assert ran.exit_code == 0, ran.output
+    assert "66.7%" in ran.stdout
+    assert "3 of 3" in ran.stdout
+    table = json.loads(cuelight(*shared, "--json", "--quiet").stdout)
+    assert len(table["outcomes"]) == 6
+    out = tmp_path / "t.jsonl"
+    assert cuelight("export-study", records, out).exit_code == 0
+    assert len(out.read_text().splitlines()) == 6
+
+
+def test_commands_tell_mistakes_in_a_sentence(tmp_path: Path) -> None:
+    done = cuelight("ablate", "nothing_like_it")
+    assert done.exit_code == 2
+    assert "first_study" in done.output
+    done = cuelight("export-study", tmp_path / "none.sqlite", tmp_path / "t.csv")
+    assert done.exit_code == 2
+    done = cuelight("import-results", tmp_path / "none.csv", "--records", tmp_path / "r.sqlite")
+    assert done.exit_code == 2
+    assert "none.csv" in done.output
