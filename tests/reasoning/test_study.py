@@ -224,7 +224,7 @@ def test_every_question_is_asked_under_every_condition(tmp_path: Path) -> None:
     assert (end.done, end.total, end.asked) == (9, 9, 9)
     assert watched.calls == [("one.mp4", ("action", "speech")), ("two.mp4", ("action", "speech"))]
     table = outcomes(run.records)
-    assert table.conditions == ("no", "all", "speech")
+    assert table.conditions == ("none", "all", "speech")
     assert [row.score for row in table.under("all").rows] == [1.0, 1.0, 0.0]
     without, everything, speech = prompts(llm, "Why does he pull?")
     assert "does one" not in without
