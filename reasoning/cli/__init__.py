@@ -1,7 +1,8 @@
 """The ``cuelight`` command: one file per subcommand, thin: parse, call, print.
 
 A command file exports ``command`` (a function with typer annotations; the first line of its
-docstring is its help) or, for a group, ``commands`` (name -> such a function) and ``HELP``.
+docstring is its help) or, for a group, ``commands`` (name -> such a function) and ``HELP``;
+``DEFAULT`` names the one of them that is meant where none is named.
 
 Exit codes: 0 fine, 1 partial or failed, 2 the user's mistake, 130 interrupted.
 """
@@ -55,15 +56,15 @@ def _exit_code(call: Callable[[], int | None]) -> int:
 
 def _command(name: str) -> Any:
     module = plugins.load(_FOLDER, name.replace("-", "_"))
-    app = typer.Typer(rich_markup_mode="rich", add_completion=False)
+    app = typer.Typer(cls=_Group, rich_markup_mode="rich", add_completion=False)
     if not hasattr(module, "commands"):
         app.command(name, cls=_Command)(_guarded(module.command))
         return typer.main.get_command(app)
     for each, function in module.commands.items():
         app.command(each, cls=_Command)(_guarded(function))
     app.callback(help=module.HELP, no_args_is_help=True)(lambda: None)
-    group = typer.main.get_command(app)
-    group.name = name
+    group: Any = typer.main.get_command(app)
+    group.name, group.default = name, getattr(module, "DEFAULT", "")
     return group
 
 
@@ -81,6 +82,18 @@ class _Command(TyperCommand):
                     f"e.g. {ctx.command_path} -- {dashed[0]}"
                 )
             raise
+
+
+class _Group(TyperGroup):
+    """A group; words that begin with none of its commands go to the one called ``default``."""
+
+    default = ""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        named = [*self.commands, *ctx.help_option_names]
+        if self.default and args and args[0] not in named:
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
 
 
 class _Commands(TyperGroup):

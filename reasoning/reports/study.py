@@ -1,0 +1,63 @@
+"""The report of a study: all sections for which it has something to say, in reading order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reasoning.reports import (
+    against_controls,
+    categories,
+    correlations,
+    cue_effects,
+    dataset,
+    differences,
+    error_sources,
+    flips,
+    intervals,
+    side_by_side,
+    stamps,
+    trade_off,
+    vimu,
+)
+from reasoning.reports.given import Given
+from reasoning.reports.table import Report, Section
+
+__all__ = ["report"]
+
+_SECTIONS: tuple[Callable[[Given], Section | None], ...] = (
+    categories.section,
+    vimu.section,
+    differences.section,
+    intervals.section,
+    trade_off.section,
+    against_controls.section,
+    cue_effects.section,
+    flips.section,
+    side_by_side.section,
+    correlations.section,
+    error_sources.section,
+    dataset.section,
+)
+
+
+def report(given: Given) -> Report:
+    """All of it.
+
+    Raises:
+        MissingExtra: scipy or matplotlib is not installed.
+        BadInput: tags that belong to no wrong answer of the study.
+    """
+    made = [section for make in _SECTIONS if (section := make(given)) is not None]
+    outcomes = given.outcomes
+    questions = len({row.question for row in outcomes.rows})
+    videos = len({row.video for row in outcomes.rows})
+    counted = (
+        f"{questions} questions about {videos} videos under {len(outcomes.conditions)} conditions, "
+        f"{len(outcomes.rows)} outcomes"
+    )
+    facts = (*((given.about,) if given.about else ()), counted, *given.notes)
+    return Report(
+        f"Report of {given.name}",
+        (*facts, *stamps.facts(given.stamps)),
+        (*made, stamps.section(given.stamps)),
+    )
