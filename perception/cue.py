@@ -218,6 +218,12 @@ class CueTimeline:
         )
         return replace(self, tracks=tuple(tracks))
 
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: small, and with all that came from the video escaped."""
+        from perception import notebook
+
+        return notebook.html(self)
+
     def to_json(self) -> str:
         """The text of a ``.cues.json`` file.
 

@@ -77,7 +77,7 @@ class Parquet:
                 raise BadInput(f"it lacks the column {name!r}; it has {has}")
         known = [name for name in _schema(arrow).names if name in table.column_names]
         rows = table.select(known).to_pylist()
-        return tuple(_annotation(row, number) for number, row in enumerate(rows))
+        return tuple(_annotation(row, number) for number, row in enumerate(rows, start=1))
 
 
 def build(options: Options) -> Parquet:

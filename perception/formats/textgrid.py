@@ -181,6 +181,7 @@ class _Tokens:
         while match := _TOKEN.search(self._text, self._at):
             string, word, unclosed = match.groups()
             if unclosed:
+                self._at = match.start()
                 raise BadInput(f"line {self._line}: a text has no closing double quote")
             self._at = match.end()
             if string is not None:

@@ -110,11 +110,9 @@ def _blocks(lines: list[str]) -> list[list[tuple[int, str]]]:
 
 
 def _annotation(block: list[tuple[int, str]]) -> Annotation:
-    has_id = "-->" not in block[0][1]
+    has_id = "-->" not in block[0][1] and len(block) > 1 and "-->" in block[1][1]
     id = block[0][1] if has_id else ""
-    if has_id:
-        block = block[1:] or block
-    (number, timing), payload = block[0], block[1:]
+    (number, timing), *payload = block[has_id:]
     match = _TIMING.fullmatch(timing)
     if match is None:
         raise BadInput(

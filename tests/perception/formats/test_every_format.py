@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from perception import plugins
@@ -62,7 +62,6 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize("format", NAMES)
-@settings(max_examples=80)
 @given(tracks=tracks())
 def test_spans_and_texts_make_the_round_trip(format: str, tracks: tuple[CueTrack, ...]) -> None:
     needed(format)
