@@ -46,4 +46,4 @@ def command(
             for line in section.words[1:]:
                 tell(line)
     if not quiet:
-        tell(f"Wrote {files[0]}, {files[1]} and {len(files) - 2} tables in {files[-1].parent}")
+        tell(f"Wrote {files[0]}, {files[1]} and the tables in {files[-1].parent}")

@@ -148,7 +148,7 @@ def _tell(files: tuple[Path, ...], made: Report, json: bool, quiet: bool) -> Non
         words = {section.name: list(section.words) for section in made.sections}
         output.emit({"files": [str(each) for each in files], "words": words, "tables": tables})
     elif not quiet:
-        tell(f"Wrote {files[0]}, {files[1]} and {len(files) - 2} tables in {files[-1].parent}")
+        tell(f"Wrote {files[0]}, {files[1]} and the tables in {files[-1].parent}")
 
 
 commands = {"study": study, "margins": margins, "tags": tags}

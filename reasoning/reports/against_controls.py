@@ -55,5 +55,5 @@ def _told(difference: statistics.Difference, adjusted: float) -> str:
     if difference.within_noise:
         return "within noise"
     if adjusted >= 0.05:
-        return "not told from noise among so many tests"
+        return "not clear after Holm"
     return "better than the control" if difference.value > 0 else "worse than the control"

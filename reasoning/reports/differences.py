@@ -101,23 +101,26 @@ def between(outcomes: Outcomes, pairs: Sequence[tuple[str, str]]) -> Section | N
 
 
 def compare(outcomes: Outcomes, before: str, after: str, *, seed: int = 0) -> tuple[Compared, ...]:
-    """All questions, then each level, then each category that has a question under both.
+    """All questions, then each level of several categories, then each category, as far as they have
+    a question under both.
 
     Raises:
         UnknownName: the study has no such condition.
     """
     questions = _questions(outcomes, before, after)
     groups: list[tuple[str, list[_Question]]] = [(ALL, questions)]
-    levels = list(dict.fromkeys(each.level for each in questions if each.level))
     categories = sorted_categories(outcomes)
-    if len(levels) > 1:
-        groups += [(name, [q for q in questions if q.level == name]) for name in levels]
-    if len(categories) > 1:
+    of_level: dict[str, set[str]] = {}
+    for each in questions:
+        of_level.setdefault(each.level, set()).add(each.category)
+    if len(of_level) > 1:
         groups += [
-            (name, [q for q in questions if q.category == name])
-            for name in categories
-            if name not in levels
+            (name, [q for q in questions if q.level == name])
+            for name, inside in of_level.items()
+            if name and len(inside) > 1
         ]
+    if len(categories) > 1:
+        groups += [(name, [q for q in questions if q.category == name]) for name in categories]
     groups = [(name, part) for name, part in groups if part]
     differences = [_difference(part, seed) for _, part in groups]
     holm = statistics.holm([each.p_mcnemar for each in differences])
@@ -188,7 +191,7 @@ def verdict(found: Compared) -> str:
     if found.difference.within_noise:
         return "within noise"
     if max(found.holm, found.holm_clustered) >= _LEVEL:
-        return "not told from noise among so many tests"
+        return "not clear after Holm"
     return "gain" if found.difference.value > 0 else "loss"
 
 

@@ -20,6 +20,8 @@ from reasoning.reports.table import Report, Table
 __all__ = ["page", "write"]
 
 _HERE = Path(__file__).parent
+_SHORT = 26
+"""Characters up to which a cell stays on one line."""
 _NO_FILE_NAME = re.compile(r"[^\w.-]+")
 
 
@@ -50,11 +52,15 @@ def file_name(words: str) -> str:
     return _NO_FILE_NAME.sub("_", words).strip("._")[:80] or "report"
 
 
-def _cells(table: Table) -> list[list[tuple[str, bool]]]:
-    """Each cell's words, and whether they are a number."""
+def _cells(table: Table) -> list[list[tuple[str, str]]]:
+    """Each cell's words and class: numbers, columns of few words, and others."""
+    longest = [max(map(len, map(str, column))) for column in zip(*table.rows, strict=True)]
+    kinds = [
+        "number" if number else "short" if length <= _SHORT else "long"
+        for number, length in zip(table.numeric, longest, strict=bool(table.rows))
+    ]
     return [
-        [(str(cell), number) for cell, number in zip(row, table.numeric, strict=True)]
-        for row in table.rows
+        [(str(cell), kind) for cell, kind in zip(row, kinds, strict=True)] for row in table.rows
     ]
 
 

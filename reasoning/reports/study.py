@@ -51,9 +51,12 @@ def report(given: Given) -> Report:
     outcomes = given.outcomes
     questions = len({row.question for row in outcomes.rows})
     videos = len({row.video for row in outcomes.rows})
-    counted = (
-        f"{questions} questions about {videos} videos under {len(outcomes.conditions)} conditions, "
-        f"{len(outcomes.rows)} outcomes"
+    counted = ", ".join(
+        (
+            f"{questions} questions about {_counted(videos, 'video')}",
+            _counted(len(outcomes.conditions), "condition"),
+            _counted(len(outcomes.rows), "outcome"),
+        )
     )
     facts = (*((given.about,) if given.about else ()), counted, *given.notes)
     return Report(
@@ -61,3 +64,7 @@ def report(given: Given) -> Report:
         (*facts, *stamps.facts(given.stamps)),
         (*made, stamps.section(given.stamps)),
     )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
