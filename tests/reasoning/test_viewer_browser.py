@@ -1,0 +1,475 @@
+"""The page in a real browser: what a person does with mouse and keys, and what is seen then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusion.fuse import fuse
+from fusion.options import FusionOptions
+from fusion.question import Question
+from perception import video
+from perception.cue import Cue, CueTimeline, CueTrack, Source, Span
+from perception.skeleton.people import PersonTrack
+from perception.traces import TextBox, pose_traces, text_box_traces
+from reasoning.outcomes import Outcome, Outcomes, State
+from reasoning.tools.review import read
+from reasoning.viewer.drawn import frame_times_s
+from reasoning.viewer.given import Block
+from reasoning.viewer.page import Extras, write_page
+from reasoning.viewer.serving import page_server
+from reasoning.viewer.studied import Studied
+from tests.reasoning.browser import TIMES_S, film, launched, picture_shown
+
+EVIL = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=2">'
+QUESTION = "What does he do?"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    yield from launched()
+
+
+def cue(id: str, start_s: float, end_s: float, text: str, sure: float, **attributes: Any) -> Cue:
+    return Cue(id, Span(start_s, end_s), text, sure, attributes)
+
+
+def timeline(path: Path) -> CueTimeline:
+    action = Source("action", "1", "c0ffee" * 10 + "0000")
+    top = [["wave", 0.9], ["clap", 0.05]]
+    return CueTimeline(
+        video.probe(path),
+        (
+            CueTrack(
+                "action",
+                "action",
+                action,
+                (
+                    cue("wave", 0.4, 0.9, "person 1 waves", 0.9, person=1, label="wave", top=top),
+                    cue("walk", 1.2, 2.4, "person 1 walks", 0.3, person=1),
+                    cue("jump", 1.0, 2.0, "person 2 jumps", 0.8, person=2),
+                ),
+            ),
+            CueTrack(
+                "screen_text",
+                "screen_text",
+                Source("screen_text"),
+                (cue("sign", 0.5, 1.5, EVIL, 0.95),),
+            ),
+        ),
+    )
+
+
+def traces() -> dict[str, Any]:
+    """Person 1 stands with its joints on a line that crosses the picture; the sign is a square."""
+    joints = np.array([[40 + 10 * n, 100] for n in range(17)], np.float32)
+    times = np.array([0.4, 0.6, 0.8])
+    person = PersonTrack(
+        id=1,
+        times_s=times,
+        keypoints=np.stack([joints] * 3),
+        scores=np.ones((3, 17), np.float32),
+        observed=np.ones(3, np.bool_),
+        score=1.0,
+    )
+    corners = np.array([[200, 60], [280, 60], [280, 90], [200, 90]], np.float32)
+    box = [TextBox("sign", time_s, corners) for time_s in (0.5, 1.5)]
+    return {**pose_traces("action", [person]), **text_box_traces("screen_text", box)}
+
+
+def study() -> Studied:
+    def row(question: str, condition: str, score: float, category: str) -> Outcome:
+        words = {"answer": f"{condition} says {score:g}", "reason": "because of it"}
+        facts = ("film.mp4", category, "", condition, "model", 0, State.SCORED, score)
+        return Outcome(question, *facts, reference="He waves.", **words)
+
+    rows = (
+        row("q1", "no cues", 0, "Temporal"),
+        row("q1", "all cues", 1, "Temporal"),
+        row("q2", "no cues", 1, "Intention"),
+        row("q2", "all cues", 1, "Intention"),
+        row("q3", "no cues", 0, "Intention"),
+        row("q3", "all cues", 0, "Intention"),
+    )
+    asked = {"q1": Question("Does he wave?", span=Span(1.2, 2)), "q2": Question("Why?")}
+    return Studied(Outcomes(rows), {**asked, "q3": Question(EVIL)})
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Writes a page about a film, opens it and returns the browser's page."""
+    contexts = []
+
+    def made(start_s: float = 0.0, name: str = "film.mp4", **changes: Any) -> Any:
+        path = tmp_path / name
+        film(path, start_s)
+        found = timeline(path)
+        every = fuse(found, Question(QUESTION))
+        loose = fuse(found, Question(QUESTION), FusionOptions(thresholds={"action": 0.1}))
+        extras = Extras(
+            traces=traces(),
+            frame_times_s=frame_times_s(path),
+            blocks=(Block(every, QUESTION, "every_cue"), Block(loose, QUESTION, "loose")),
+            calibrated={"wave": 0.7},
+            review_name="film.review.json",
+        )
+        target = tmp_path / "film.html"
+        write_page(target, found, video=path, extras=replace(extras, **changes))
+        return visit(target.as_uri())
+
+    def visit(url: str) -> Any:
+        context = browser.new_context(viewport={"width": 1366, "height": 900})
+        contexts.append(context)
+        page = context.new_page()
+        page.faults = []
+        page.on("pageerror", lambda error: page.faults.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and page.faults.append(said.text))
+        page.goto(url)
+        wait(page, "player.readyState >= 2")
+        return page
+
+    made.visit = visit  # type: ignore[attr-defined]
+    yield made
+    for context in contexts:
+        context.close()
+
+
+def state(page: Any) -> dict[str, Any]:
+    found: dict[str, Any] = page.evaluate("cuelight.state()")
+    return found
+
+
+def middle_of(page: Any, id: str) -> tuple[float, float]:
+    place = page.evaluate(f"cuelight.placeOf({json.dumps(id)})")
+    return place["left"] + place["width"] / 2, place["top"] + place["height"] / 2
+
+
+def click(page: Any, id: str) -> None:
+    page.mouse.click(*middle_of(page, id))
+
+
+def wait(page: Any, expression: str) -> None:
+    """Until it is true; Playwright's own way needs an ``eval`` that the page's policy forbids."""
+    for _ in range(100):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(50)
+    pytest.fail(f"never true: {expression}")
+
+
+def settled(page: Any) -> None:
+    wait(page, "!player.seeking")
+    page.wait_for_timeout(150)
+
+
+@pytest.mark.parametrize("start_s", [0.0, 2.5])
+def test_a_click_on_a_cue_shows_the_picture_of_its_start(
+    opened: Callable[..., Any], start_s: float
+) -> None:
+    page = opened(start_s)
+    click(page, "jump")
+    settled(page)
+    assert state(page)["time"] == pytest.approx(1.0)
+    assert page.evaluate("player.currentTime") == pytest.approx(1.0 + start_s, abs=0.002)
+    assert picture_shown(page) == 24
+    assert page.faults == []
+
+
+@pytest.mark.parametrize("start_s", [0.0, 2.5])
+def test_pictures_are_stepped_through_by_their_own_times(
+    opened: Callable[..., Any], start_s: float
+) -> None:
+    page = opened(start_s)
+    page.evaluate(f"cuelight.seek({TIMES_S[23]})")
+    settled(page)
+    seen = []
+    for key in (".", ".", ".", ",", ",", ","):
+        page.keyboard.press(key)
+        settled(page)
+        seen.append((round(state(page)["time"], 3), picture_shown(page)))
+    assert seen == [(0.96, 24), (1.2, 25), (1.28, 26), (1.2, 25), (0.96, 24), (0.92, 23)]
+
+
+def test_a_cue_is_repeated_until_it_is_let_go(opened: Callable[..., Any]) -> None:
+    page = opened()
+    page.mouse.dblclick(*middle_of(page, "wave"))
+    page.wait_for_timeout(1800)
+    assert not page.evaluate("player.paused")
+    assert 0.35 <= state(page)["time"] <= 1.05
+    page.keyboard.press("r")
+    page.wait_for_timeout(1500)
+    assert state(page)["time"] > 1.05
+
+
+def test_keys_go_between_lanes_and_cues(opened: Callable[..., Any]) -> None:
+    page = opened()
+    page.keyboard.press("1")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert state(page)["chosen"] == "walk"
+    option = page.locator(".lane[data-lane='0'] [role=option]")
+    assert option.text_content() == (
+        "person 1 walks, 0:01.2-0:02.4, 30 %, left out: confidence 0.30 is under 0.60"
+    )
+    page.keyboard.press("Enter")
+    assert state(page)["time"] == pytest.approx(1.2)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert state(page)["chosen"] == "jump"
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    assert state(page)["time"] == 0
+    page.keyboard.press(" ")
+    wait(page, "!player.paused")
+    page.keyboard.press("k")
+    wait(page, "player.paused")
+
+
+def test_the_slider_hides_what_is_less_sure_in_its_lane_only(opened: Callable[..., Any]) -> None:
+    page = opened()
+    slider = page.locator(".lane[data-lane='0'] input[type=range]")
+    slider.fill("50")
+    drawn = {id: page.evaluate(f"cuelight.isDrawn('{id}')") for id in ("wave", "walk", "jump")}
+    assert drawn == {"wave": True, "walk": False, "jump": True}
+    assert page.locator(".lane[data-lane='0'] .shown").text_content() == "1 of 2"
+    slider.fill("75")
+    assert page.evaluate("cuelight.isDrawn('wave')") is False, "by its calibrated probability, 70 %"
+
+
+def test_hovering_tells_all_that_is_known(opened: Callable[..., Any]) -> None:
+    page = opened()
+    page.mouse.move(*middle_of(page, "wave"))
+    words = page.locator("#card").inner_text()
+    for part in (
+        "person 1 waves",
+        "0:00.4-0:00.9",
+        "90 %",
+        "70 %",
+        "clap 5 %",
+        "action 1",
+        "c0ffeec0ffee",
+    ):
+        assert part in words
+    page.mouse.move(*middle_of(page, "walk"))
+    assert "Left out: confidence 0.30 is under 0.60" in page.locator("#card").inner_text()
+
+
+def test_lines_of_the_prompt_and_cues_find_each_other(opened: Callable[..., Any]) -> None:
+    page = opened()
+    page.mouse.move(*middle_of(page, "jump"))
+    assert "jumps" in page.locator(".line.lit").inner_text()
+    page.locator(".block:not([hidden]) .line.linked", has_text="waves").click()
+    assert (state(page)["chosen"], state(page)["time"]) == ("wave", pytest.approx(0.4))
+    assert page.locator(".block:not([hidden]) .line", has_text="walks").count() == 0
+    page.locator("#choose-policy").select_option("loose")
+    assert page.locator(".block:not([hidden]) .line", has_text="walks").count() == 1
+    page.mouse.move(*middle_of(page, "walk"))
+    assert "Left out" not in page.locator("#card").inner_text()
+
+
+INK = """([x, y]) => {
+  const overlay = document.getElementById("overlay");
+  const unit = overlay.width / 320;
+  return [...overlay.getContext("2d").getImageData(x * unit, y * unit, 1, 1).data];
+}"""
+
+
+def ink(page: Any, x: float, y: float) -> list[int]:
+    """The overlay's colour at a point of the picture, which is 320 pixels wide."""
+    found: list[int] = page.evaluate(INK, [x, y])
+    return found
+
+
+def test_skeletons_and_boxes_lie_where_they_were_seen(opened: Callable[..., Any]) -> None:
+    page = opened()
+    page.evaluate("cuelight.seek(0.6)")
+    settled(page)
+    # The shoulder-to-hip line of the joints 5 and 11 lies on y = 100, from x = 90 to 150.
+    assert ink(page, 120, 100) == [0x56, 0xB4, 0xE9, 255]
+    assert ink(page, 240, 60)[:3] == [0xF0, 0xE4, 0x42]
+    assert ink(page, 240, 75)[3] == 0
+    page.keyboard.press("s")
+    assert ink(page, 120, 100)[3] == 0
+    page.keyboard.press("t")
+    assert ink(page, 240, 60)[3] == 0
+    page.keyboard.press("s")
+    page.evaluate("cuelight.seek(1.2)")
+    settled(page)
+    assert ink(page, 120, 100)[3] == 0, "person 1 was last seen at 0.8 s"
+
+
+def test_zoom_and_pan(opened: Callable[..., Any]) -> None:
+    page = opened()
+    extent_s = state(page)["shown"]["to"]
+    for _ in range(2):
+        page.locator("#zoom-in").click()
+    shown = state(page)["shown"]
+    assert shown["to"] - shown["from"] == pytest.approx(extent_s / 4)
+    box = page.locator(".lane[data-lane='0'] canvas").bounding_box()
+    page.mouse.move(box["x"] + 500, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 5, steps=4)
+    page.mouse.up()
+    moved = state(page)["shown"]["from"] - shown["from"]
+    assert moved == pytest.approx(200 / box["width"] * extent_s / 4, rel=0.02)
+    assert state(page)["time"] == 0, "a drag seeks nowhere"
+    page.keyboard.press("0")
+    assert state(page)["shown"] == {"from": 0, "to": extent_s}
+
+
+def test_a_review_is_downloaded_and_read_again(opened: Callable[..., Any], tmp_path: Path) -> None:
+    page = opened()
+    click(page, "wave")
+    page.keyboard.press("y")
+    click(page, "jump")
+    page.locator("#tab-cue").click()
+    page.locator("#mark-wrong").click()
+    page.locator("#edit-text").fill("person 2 hops")
+    page.locator("#edit-end").fill("1.75")
+    page.locator("#edit-end").blur()
+    click(page, "sign")
+    page.keyboard.press("w")
+    with page.expect_download() as download:
+        page.locator("#save").click()
+    assert download.value.suggested_filename == "film.review.json"
+    saved = tmp_path / "saved.review.json"
+    download.value.save_as(saved)
+    found = {id: each.document() for id, each in read(saved).cues.items()}
+    assert found == {
+        "wave": {"verdict": "right"},
+        "jump": {"verdict": "wrong", "text": "person 2 hops", "end_s": 1.75},
+        "sign": {"watermark": True},
+    }
+    again = opened(review=read(saved))
+    click(again, "jump")
+    assert again.locator("#chosen .title").text_content() == "person 2 hops"
+    again.locator("#tab-cue").click()
+    again.locator("#undo").click()
+    assert again.locator("#chosen .title").text_content() == "person 2 jumps"
+
+
+def test_an_end_before_the_start_is_refused(opened: Callable[..., Any]) -> None:
+    page = opened()
+    click(page, "jump")
+    page.locator("#tab-cue").click()
+    page.locator("#edit-end").fill("0.5")
+    page.locator("#edit-end").blur()
+    assert page.locator("#edit-fault").inner_text() == "A cue ends no earlier than it starts."
+    assert page.locator("#save").is_disabled()
+
+
+def test_a_served_page_plays_and_saves_to_disk(opened: Callable[..., Any], tmp_path: Path) -> None:
+    import threading
+
+    path, review = tmp_path / "film.mp4", tmp_path / "film.review.json"
+    film(path, 2.5)
+    server = page_server(timeline(path), path, Extras(traces=traces()), review, "film")
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        page = opened.visit(server.url)  # type: ignore[attr-defined]
+        page.evaluate("cuelight.seek(1.2)")
+        settled(page)
+        assert picture_shown(page) == 25
+        click(page, "wave")
+        page.keyboard.press("n")
+        page.locator("#save").click()
+        wait(page, "document.getElementById('saved').textContent.includes('Saved as')")
+        assert {id: each.verdict for id, each in read(review).cues.items()} == {"wave": "wrong"}
+        page.reload()
+        click(page, "wave")
+        assert page.locator("#mark-wrong").get_attribute("aria-pressed") == "true"
+        assert page.faults == []
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_study_is_beside_the_timeline(opened: Callable[..., Any]) -> None:
+    page = opened(study=study())
+    questions = page.locator("#study-questions li button:visible")
+    assert questions.count() == 3
+    questions.nth(0).click()
+    assert state(page)["time"] == pytest.approx(1.2)
+    words = page.locator("#study-answers").inner_text()
+    for part in (
+        "Reference: He waves.",
+        "no cues",
+        "✗ wrong",
+        "all cues",
+        "✓ right",
+        "because of it",
+    ):
+        assert part in words
+    page.locator("#study-flipped").check()
+    assert questions.all_inner_texts() == ["Does he wave? Temporal · ✗ ✓"]
+    page.locator("#study-flipped").uncheck()
+    page.locator("#study-wrong").check()
+    assert questions.count() == 2
+    page.locator("#study-category").select_option("Intention")
+    assert questions.count() == 1
+    assert EVIL in questions.nth(0).inner_text()
+
+
+def test_nothing_that_the_video_says_runs_and_nothing_is_fetched(
+    browser: Any, opened: Callable[..., Any], tmp_path: Path
+) -> None:
+    opened(study=study())
+    context = browser.new_context()
+    page, asked = context.new_page(), []
+
+    def hold(route: Any) -> None:
+        asked.append(route.request.url)
+        if route.request.url.endswith("/film.html"):
+            route.continue_()
+        else:
+            route.abort()
+
+    context.route("**/*", hold)
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "film.html").as_uri())
+    page.wait_for_timeout(300)
+    click(page, "sign")
+    page.mouse.move(*middle_of(page, "sign"))
+    page.locator("#tab-cue").click()
+    page.locator("#edit-text").fill(EVIL + "!")
+    page.locator("#edit-text").blur()
+    page.locator("#tab-study").click()
+    page.locator("#study-questions button").nth(2).click()
+    page.locator("summary", has_text="All cues").click()
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+    assert EVIL + "!" in page.locator("#chosen").inner_text()
+    names = {url.rpartition("/")[2] for url in asked if not url.startswith(("data:", "blob:"))}
+    assert names <= {"film.html", "film.mp4"}
+    assert page.locator("#unplayable").is_visible()
+    context.close()
+
+
+def test_an_embedded_film_needs_no_other_file(opened: Callable[..., Any], tmp_path: Path) -> None:
+    film(tmp_path / "other.mp4")
+    content = (tmp_path / "other.mp4").read_bytes()
+    page = opened(2.5, embedded=("video/mp4", content), player_start_s=0.0)
+    (tmp_path / "film.mp4").unlink()
+    page.reload()
+    wait(page, "player.readyState >= 2")
+    page.evaluate("cuelight.seek(1.28)")
+    settled(page)
+    assert picture_shown(page) == 26
+
+
+def test_a_printed_page_has_the_lanes_in_ink_on_white(opened: Callable[..., Any]) -> None:
+    page = opened()
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(100)
+    assert len(page.pdf(format="A4", print_background=True)) > 5_000
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator(".player").is_hidden()
+    assert page.locator(".block pre").first.is_visible()
