@@ -97,6 +97,7 @@ show(0, data.extent_s);
 readColours();
 drawAll();
 setTime(0);
+performance.mark("cuelight-drawn");
 globalThis.cuelight = {
   seek,
   choose: (id) => go(numberOf.get(id)),
