@@ -25,7 +25,7 @@ from perception import weights
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, VideoInfo
 from reasoning import prompt
 from reasoning.focus import focused
-from reasoning.llama_server import LlamaServer
+from reasoning.llama.server import LlamaServer
 from reasoning.videollm import Text
 
 TIMELINES = Path(__file__).with_suffix(".yaml")

@@ -3,7 +3,7 @@ and sees no pixels, and every answer says so. With a vision-language model and i
 GGUF files of the user's, it sees frames.
 
 Free answers of the default model (SmolLM2-135M-Instruct) are poor; it is usable for choosing among
-given options by likelihood (``reasoning.cue_reading``). Right of 48 questions about made-up
+given options by likelihood (``reasoning.llama.cue_reading``). Right of 48 questions about made-up
 timelines, four options each (``python -m benchmarks.option_scoring``): 39 in this way; 38 without
 dividing by the length; 32 by plain likelihood per token; 30 when all lines are read; 11 without
 cues.
@@ -19,10 +19,10 @@ from typing import Any
 from perception.errors import BadInput, UnknownName, WeightsError
 from perception.limits import THREADS, check_limits
 from reasoning.answer import Answer, Failure, FailureKind
-from reasoning.cue_reading import CueReading
-from reasoning.llama_server import LlamaServer, ModelUnavailable
+from reasoning.llama.cue_reading import CueReading
+from reasoning.llama.picture_reading import PictureReading
+from reasoning.llama.server import LlamaServer, ModelUnavailable
 from reasoning.outgoing import record
-from reasoning.picture_reading import PictureReading
 from reasoning.videollm import FrameSampling, Request, TokenCount
 
 __all__ = ["Embedded", "Options", "build"]

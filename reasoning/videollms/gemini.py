@@ -17,17 +17,17 @@ import os
 from typing import Any
 from urllib.parse import urlsplit
 
-from reasoning import gemini_request
 from reasoning.answer import Answer, Failure, FailureKind
-from reasoning.chat_reply import chosen, schema
+from reasoning.chat.reply import chosen, schema
 from reasoning.egress import Egress
-from reasoning.gemini_options import GOOGLE, Options, key
-from reasoning.gemini_reply import LIMIT, said, usage
-from reasoning.gemini_server import GeminiServer, SharedFile
+from reasoning.gemini import request as gemini_request
+from reasoning.gemini.options import GOOGLE, Options, key
+from reasoning.gemini.reply import LIMIT, said, usage
+from reasoning.gemini.server import GeminiServer, SharedFile
 from reasoning.outgoing import frame_times, is_loopback, record, stands_for
-from reasoning.prices import cost_usd
 from reasoning.prompt import CHOOSE
-from reasoning.retry import NotAnswered
+from reasoning.transport.prices import cost_usd
+from reasoning.transport.retry import NotAnswered
 from reasoning.videollm import FrameSampling, Request, TokenCount, VideoFile
 
 __all__ = ["Gemini", "Options", "build", "build_draft"]

@@ -14,17 +14,17 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from reasoning import chat_request
 from reasoning.answer import Answer, Failure, FailureKind
-from reasoning.chat_facts import ServerFacts, counted, counted_text, facts, without_cache
-from reasoning.chat_options import FramesAs, Options, at_openai, key, reply_tokens, root
-from reasoning.chat_reply import chosen, said, schema
-from reasoning.chat_server import ChatServer
+from reasoning.chat import request as chat_request
+from reasoning.chat.facts import ServerFacts, counted, counted_text, facts, without_cache
+from reasoning.chat.options import FramesAs, Options, at_openai, key, reply_tokens, root
+from reasoning.chat.reply import chosen, said, schema
+from reasoning.chat.server import ChatServer
 from reasoning.egress import Egress
 from reasoning.outgoing import abbreviated, frame_times, is_loopback, record
-from reasoning.prices import cost_usd
 from reasoning.prompt import CHOOSE
-from reasoning.retry import NotAnswered
+from reasoning.transport.prices import cost_usd
+from reasoning.transport.retry import NotAnswered
 from reasoning.videollm import FrameSampling, Request, TokenCount
 
 __all__ = ["FramesAs", "OpenAICompatible", "Options", "build", "build_draft"]

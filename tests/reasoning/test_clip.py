@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from perception.recognizer import Frame
-from reasoning.clip import clip, clip_url
+from reasoning.transport.clip import clip, clip_url
 from tests.perception import clips
 
 TIMES_S = (0.5, 1.25, 2.0, 3.5, 4.0)

@@ -17,7 +17,7 @@ from perception.errors import BadInput, UnknownName
 from perception.plugins import take
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.ask import AnswerOptions, ask
-from reasoning.llama_server import LlamaServer, ModelUnavailable
+from reasoning.llama.server import LlamaServer, ModelUnavailable
 from reasoning.videollm import Request, Text
 from reasoning.videollms.embedded import Embedded, Options
 
@@ -86,7 +86,7 @@ def test_a_loopback_interface_that_is_down_is_one_sentence(tmp_path: Path) -> No
         pytest.skip("this system makes no network of its own for a command")
     (tmp_path / "a.gguf").write_bytes(b"GGUF")
     code = (
-        "import sys; from pathlib import Path; from reasoning.llama_server import *\n"
+        "import sys; from pathlib import Path; from reasoning.llama.server import *\n"
         "try: LlamaServer(Path(sys.argv[1]), 256)\n"
         "except ModelUnavailable as error: print(error)"
     )

@@ -14,8 +14,8 @@ from perception.plugins import take
 from perception.recognizer import Frame
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.ask import ask
-from reasoning.jpeg import jpeg
-from reasoning.llama_server import LlamaServer
+from reasoning.llama.server import LlamaServer
+from reasoning.transport.jpeg import jpeg
 from reasoning.videollm import Frames, FrameSampling, Request, Text
 from reasoning.videollms.embedded import Embedded, Options
 from tests.perception import clips

@@ -21,8 +21,8 @@ from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.ask import AnswerOptions, request_for
 from reasoning.cli import main
 from reasoning.prompt import CuePlacement
-from reasoning.rate_limit import RateOptions
-from reasoning.retry import RetryOptions
+from reasoning.transport.rate_limit import RateOptions
+from reasoning.transport.retry import RetryOptions
 from reasoning.videollm import Frames, FrameSampling, Request, Text, VideoFile
 from reasoning.videollms.gemini import Gemini, Options
 from tests.perception import clips

@@ -17,7 +17,7 @@ from fusion.quoting import plain
 from perception import plugins, weights
 from perception.cue import CueTimeline
 from reasoning.ask import request_for
-from reasoning.llama_server import LlamaServer
+from reasoning.llama.server import LlamaServer
 from reasoning.tools.assemble import assemble
 from reasoning.videollms import scripted
 from tests.fusion.timelines import HOSTILE, cue, timeline

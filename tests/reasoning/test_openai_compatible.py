@@ -19,8 +19,8 @@ from perception.plugins import take
 from perception.recognizer import Frame
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.cli import main
-from reasoning.rate_limit import RateOptions
-from reasoning.retry import RetryOptions, asked_for_s, pause_s
+from reasoning.transport.rate_limit import RateOptions
+from reasoning.transport.retry import RetryOptions, asked_for_s, pause_s
 from reasoning.videollm import Frames, FrameSampling, Request, Text, TokenCount
 from reasoning.videollms.openai_compatible import FramesAs, OpenAICompatible, Options
 from tests.perception import clips

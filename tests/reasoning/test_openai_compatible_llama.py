@@ -10,10 +10,10 @@ from perception import weights
 from perception.errors import BadInput
 from perception.plugins import take
 from reasoning.answer import Answer, Failure, FailureKind
-from reasoning.chat_facts import facts, without_cache
-from reasoning.chat_server import ChatServer
-from reasoning.llama_server import LlamaServer
-from reasoning.retry import NotAnswered
+from reasoning.chat.facts import facts, without_cache
+from reasoning.chat.server import ChatServer
+from reasoning.llama.server import LlamaServer
+from reasoning.transport.retry import NotAnswered
 from reasoning.videollm import Frames, Request, Text
 from reasoning.videollms.openai_compatible import FramesAs, OpenAICompatible, Options
 from tests.reasoning.test_embedded_pictures import BRIGHT, DARK

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perception.errors import BadInput
-from reasoning.rate_limit import RateLimiter, RateOptions
+from reasoning.transport.rate_limit import RateLimiter, RateOptions
 
 
 class Clock:

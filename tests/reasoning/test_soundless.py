@@ -8,7 +8,7 @@ import pytest
 
 from perception import video
 from perception.errors import UnreadableVideo
-from reasoning.soundless import mime_type, without_sound
+from reasoning.gemini.soundless import mime_type, without_sound
 from tests.perception import clips
 
 PICTURES = [clips.numbered(number) for number in range(10)]
@@ -80,7 +80,7 @@ def test_a_long_copy_that_lies_on_disk_is_the_same(
 ) -> None:
     path = clips.write_clip(tmp_path / "a.mp4", PICTURES, sound=clips.tone(1.0))
     in_memory, _ = without_sound(path)
-    monkeypatch.setattr("reasoning.soundless._MEMORY_BYTES", 10)
+    monkeypatch.setattr("reasoning.gemini.soundless._MEMORY_BYTES", 10)
     on_disk, _ = without_sound(path)
     with in_memory, on_disk:
         assert on_disk.read() == in_memory.read()

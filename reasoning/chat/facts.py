@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reasoning.chat_server import ChatServer
+from reasoning.chat.server import ChatServer
 
 __all__ = ["ServerFacts", "counted", "counted_text", "facts", "without_cache"]
 

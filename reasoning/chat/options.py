@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from perception.errors import BadInput
 from perception.limits import check_limits
 from reasoning.outgoing import is_loopback
-from reasoning.rate_limit import RateOptions
-from reasoning.retry import RetryOptions
+from reasoning.transport.rate_limit import RateOptions
+from reasoning.transport.retry import RetryOptions
 
 __all__ = [
     "FramesAs",

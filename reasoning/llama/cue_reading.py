@@ -19,7 +19,7 @@ from typing import Any
 
 from reasoning.answer import OptionScore
 from reasoning.focus import focused
-from reasoning.llama_server import Completion, LlamaServer
+from reasoning.llama.server import Completion, LlamaServer
 from reasoning.prompt import without_options
 from reasoning.videollm import Part, Request, Text
 

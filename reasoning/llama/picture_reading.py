@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reasoning.answer import OptionScore
-from reasoning.cue_reading import softmax
-from reasoning.jpeg import jpeg
-from reasoning.llama_server import Completion, LlamaServer, ModelUnavailable
+from reasoning.llama.cue_reading import softmax
+from reasoning.llama.server import Completion, LlamaServer, ModelUnavailable
 from reasoning.outgoing import frame_times, stands_for
 from reasoning.prompt import CHOOSE, letter
+from reasoning.transport.jpeg import jpeg
 from reasoning.videollm import Request, Text
 
 __all__ = ["PictureReading"]

@@ -21,10 +21,10 @@ from typing import Any, BinaryIO
 
 from perception.errors import BadInput, MissingExtra
 from reasoning.answer import FailureKind
-from reasoning.deadline import within
 from reasoning.outgoing import is_loopback, without_key
-from reasoning.rate_limit import RateLimiter, RateOptions
-from reasoning.retry import NotAnswered, RetryOptions, asked_for_s, persevere
+from reasoning.transport.deadline import within
+from reasoning.transport.rate_limit import RateLimiter, RateOptions
+from reasoning.transport.retry import NotAnswered, RetryOptions, asked_for_s, persevere
 
 __all__ = ["GeminiServer", "SharedFile"]
 

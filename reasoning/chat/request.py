@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from reasoning.chat_options import FramesAs, Options, at_openai, reply_tokens, sends_temperature
-from reasoning.chat_reply import schema
-from reasoning.clip import clip_url
-from reasoning.jpeg import data_url
+from reasoning.chat.options import FramesAs, Options, at_openai, reply_tokens, sends_temperature
+from reasoning.chat.reply import schema
 from reasoning.outgoing import frame_times
 from reasoning.prompt import CHOOSE
+from reasoning.transport.clip import clip_url
+from reasoning.transport.jpeg import data_url
 from reasoning.videollm import Frames, Request, Text
 
 __all__ = ["at_most_tokens", "body", "text_at_most_tokens"]

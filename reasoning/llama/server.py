@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from reasoning.llama_start import ModelUnavailable, start
+from reasoning.llama.start import ModelUnavailable, start
 
 __all__ = ["Completion", "LlamaServer", "ModelUnavailable", "Seen"]
 

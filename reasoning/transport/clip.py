@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from perception.recognizer import Frame
-from reasoning.jpeg import resized
+from reasoning.transport.jpeg import resized
 
 __all__ = ["clip", "clip_url"]
 
@@ -36,7 +36,7 @@ def clip(frames: Sequence[Frame], side_px: int, keep_aspect: bool) -> bytes:
 
     Args:
         frames: one or more of one size, in order of time.
-        side_px, keep_aspect: as for ``reasoning.jpeg.resized``; sides become even.
+        side_px, keep_aspect: as for ``reasoning.transport.jpeg.resized``; sides become even.
     """
     import av
 

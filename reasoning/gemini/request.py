@@ -7,12 +7,12 @@ from typing import Any, BinaryIO
 
 from perception.container import open_file
 from perception.errors import BadInput
-from reasoning.chat_reply import schema
-from reasoning.gemini_options import TOKENS_PER_FRAME, Options
-from reasoning.gemini_server import SharedFile
+from reasoning.chat.reply import schema
+from reasoning.gemini.options import TOKENS_PER_FRAME, Options
+from reasoning.gemini.server import SharedFile
+from reasoning.gemini.soundless import mime_type, without_sound
 from reasoning.outgoing import frame_times
 from reasoning.prompt import CHOOSE
-from reasoning.soundless import mime_type, without_sound
 from reasoning.videollm import Frames, Request, Text, VideoFile
 
 __all__ = [

@@ -1,0 +1,1 @@
+"""What the family ``gemini`` says to Google, and what it makes of the reply."""

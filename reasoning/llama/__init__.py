@@ -1,0 +1,1 @@
+"""llama.cpp in process, for the family ``embedded``."""

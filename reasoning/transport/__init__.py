@@ -1,0 +1,1 @@
+"""Calls to servers, whosever they are: tries, rates, time limits, prices, pictures and clips."""
