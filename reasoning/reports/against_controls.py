@@ -4,7 +4,7 @@ is no grounding."""
 from __future__ import annotations
 
 from reasoning import statistics, tradeoff
-from reasoning.reports.given import Given
+from reasoning.reports.given import Given, averaged
 from reasoning.reports.table import Section, Table, count, interval, probability, signed
 
 __all__ = ["section"]
@@ -12,10 +12,11 @@ __all__ = ["section"]
 
 def section(given: Given) -> Section | None:
     """None where the study has no control."""
+    outcomes = averaged(given.outcomes)
     found = []
     for control in given.controls:
         for condition in given.held_against(control):
-            difference = tradeoff.beyond_control(given.outcomes, control, condition)
+            difference = tradeoff.beyond_control(outcomes, control, condition)
             if difference is not None:
                 found.append((condition, control, difference))
     if not found:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reasoning import tradeoff
-from reasoning.reports.given import Given
+from reasoning.reports.given import Given, averaged
 from reasoning.reports.table import NONE, Cell, Section, Table, count, interval, percent, signed
 from reasoning.statistics import Accuracy
 from reasoning.tradeoff import Echo, Effect
@@ -24,12 +24,13 @@ def section(given: Given) -> Section | None:
         (each, tradeoff.cue_echo(given.outcomes, given.baseline, each)) for each in conditions
     ]
     tables = [_echo_table(echoes), *_repeats(echoes)]
+    outcomes = averaged(given.outcomes)
     by_confidence = [
-        (each, tradeoff.by_confidence(given.outcomes, given.baseline, each)) for each in conditions
+        (each, tradeoff.by_confidence(outcomes, given.baseline, each)) for each in conditions
     ]
     tables += _effects("confidence", "by the mean confidence of the cues", by_confidence)
     by_correctness = [
-        (each, tradeoff.by_correctness(given.outcomes, given.baseline, each)) for each in conditions
+        (each, tradeoff.by_correctness(outcomes, given.baseline, each)) for each in conditions
     ]
     correct = _effects("correctness", "by whether the labelled cues are right", by_correctness)
     words = [

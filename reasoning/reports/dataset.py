@@ -116,7 +116,7 @@ def _told(found: Vocabulary) -> str:
     )
     if found.others:
         only = ", ".join(found.others)
-        told += f" {len(found.actions)} of them are actions; {only} only end like one."
+        told += f" {len(found.actions)} of them are actions; not actions: {only}."
     return told
 
 

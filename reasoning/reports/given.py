@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
+from statistics import fmean
 from typing import Any
 
 from perception.errors import BadInput, UnknownName
@@ -19,6 +20,7 @@ __all__ = [
     "Kind",
     "Pairing",
     "Row",
+    "averaged",
     "rows",
     "share",
     "short",
@@ -149,6 +151,18 @@ def share(outcomes: Sequence[Outcome]) -> Fraction | None:
     """Mean score of the scored ones, exactly where scores are right or wrong."""
     scores = [row.score for row in outcomes if row.score is not None]
     return sum(map(Fraction, scores), Fraction()) / len(scores) if scores else None
+
+
+def averaged(outcomes: Outcomes) -> Outcomes:
+    """One outcome for each question of a model and condition: the mean score of its repeats that
+    have one. Repeats are no further questions."""
+    groups: dict[tuple[str, str, str], list[Outcome]] = {}
+    for row in outcomes.scored.rows:
+        groups.setdefault((row.model, row.condition, row.question), []).append(row)
+    means = {key: fmean(row.score or 0.0 for row in group) for key, group in groups.items()}
+    return Outcomes(
+        tuple(replace(group[0], score=means[key], repeat=0) for key, group in groups.items())
+    )
 
 
 def sorted_categories(outcomes: Outcomes) -> tuple[str, ...]:

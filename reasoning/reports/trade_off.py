@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from reasoning import tradeoff
 from reasoning.outcomes import Outcomes
 from reasoning.reports import plots
-from reasoning.reports.given import Given
+from reasoning.reports.given import Given, averaged
 from reasoning.reports.table import (
     NONE,
     Cell,
@@ -35,7 +35,7 @@ def section(given: Given) -> Section | None:
             continue
         best = [trade.condition for trade in tradeoff.frontier(trades)]
         tables.append(_table(number, model, given, trades, best))
-        drawn.append(_plot(number, model, trades, best))
+        drawn.append(_plot(number, model, given.baseline, trades, best))
     if not tables:
         return None
     words = (
@@ -51,18 +51,16 @@ def section(given: Given) -> Section | None:
 def _trades(given: Given, outcomes: Outcomes) -> list[Trade]:
     if given.baseline not in outcomes.conditions:
         return []
+    outcomes = averaged(outcomes)
     wanted = [each for each in outcomes.conditions if each not in given.controls]
     return [tradeoff.trade(outcomes, given.baseline, each, given.split) for each in wanted]
 
 
-def _side(difference: Difference | None) -> tuple[Cell, str, Cell]:
+def _side(difference: Difference | None, is_baseline: bool) -> tuple[Cell, str, Cell]:
     if difference is None:
         return Cell(NONE), NONE, count(0)
-    return (
-        signed(difference.value),
-        interval(difference.interval, of_difference=True),
-        count(difference.n),
-    )
+    told = NONE if is_baseline else interval(difference.interval, of_difference=True)
+    return signed(difference.value), told, count(difference.n)
 
 
 def _table(
@@ -72,8 +70,8 @@ def _table(
         (
             trade.condition,
             count(at),
-            *_side(trade.grounding),
-            *_side(trade.reasoning),
+            *_side(trade.grounding, trade.condition == given.baseline),
+            *_side(trade.reasoning, trade.condition == given.baseline),
             given.swept.get(trade.condition, ""),
             "yes" if trade.condition in best else "no",
         )
@@ -97,13 +95,23 @@ def _partial(trades: Sequence[Trade]) -> list[Trade]:
     return [trade for trade in trades if not (trade.grounding and trade.reasoning)]
 
 
-def _plot(number: int, model: str, trades: Sequence[Trade], best: Sequence[str]) -> Plot:
+def _extent(difference: Difference, is_baseline: bool) -> tuple[float, tuple[float, float]]:
+    """Value and interval in percentage points; the baseline differs from itself by nothing."""
+    if is_baseline:
+        return 0.0, (0.0, 0.0)
+    ends = difference.interval
+    return 100 * difference.value, (100 * ends.low, 100 * ends.high)
+
+
+def _plot(
+    number: int, model: str, baseline: str, trades: Sequence[Trade], best: Sequence[str]
+) -> Plot:
     points = []
     for trade in _whole(trades):
-        sides = [each for each in (trade.grounding, trade.reasoning) if each is not None]
-        (x, y), (across, along) = (
-            [100 * each.value for each in sides],
-            [(100 * each.interval.low, 100 * each.interval.high) for each in sides],
+        (x, across), (y, along) = (
+            _extent(each, trade.condition == baseline)
+            for each in (trade.grounding, trade.reasoning)
+            if each is not None
         )
         points.append((trade.condition, x, y, across, along))
     told = "; ".join(
