@@ -44,7 +44,7 @@ def of_tiers(annotations: Sequence[Annotation], tiers: Sequence[str]) -> tuple[A
     Raises:
         UnknownName: the file has no such tier; lists what it has.
     """
-    known = {each.track for each in annotations}
+    known = {each.track for each in annotations if each.track}
     for name in tiers:
         if name not in known:
             raise UnknownName("tier", name, known)

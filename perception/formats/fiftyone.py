@@ -8,9 +8,10 @@ in an environment of its own, with the folder of the videos as ``data_path``::
         data_path="videos", labels_path="clip.fiftyone.json",
     )
 
-A cue's text is the label; its track and id are attributes. Times are ``timestamps`` in seconds,
-which FiftyOne turns into the frames of the video; a file that has frames only (``support``, counted
-from 1) is read with ``frame_rate_hz``.
+A cue's text is the label; its track, kind and id are attributes, and its own attributes are one, as
+JSON, because FiftyOne takes names such as ``label`` for its own fields. Times are ``timestamps`` in
+seconds, which FiftyOne turns into frames of the video; a file that has frames only (``support``,
+counted from 1) is read with ``frame_rate_hz``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from perception.strict_json import Fields
 
 __all__ = ["Options", "build"]
 
-_OWN = ("cuelight_track", "cuelight_kind", "cuelight_id")
+_TRACK, _KIND, _ID, _ATTRIBUTES = "track", "kind", "cue_id", "cue_attributes"
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class FiftyOne:
         self, detection: Fields, classes: tuple[str, ...] | None, video: str
     ) -> Annotation:
         given = detection.mapping("attributes", {})
-        track, kind, id = (str(given.pop(name, "")) for name in _OWN)
+        track, kind, id = (str(given.pop(name, "")) for name in (_TRACK, _KIND, _ID))
         try:
             return Annotation(
                 self._span(detection),
@@ -80,7 +81,7 @@ class FiftyOne:
                 kind=kind,
                 id=id,
                 confidence=detection.number("confidence", 1.0),
-                attributes=given,
+                attributes=_attributes(given),
                 video=video,
             )
         except BadInput as error:
@@ -105,13 +106,25 @@ def build(options: Options) -> FiftyOne:
 
 
 def _detection(track: CueTrack, cue: Cue, label: int) -> Mapping[str, Any]:
-    own = dict(zip(_OWN, (track.id, track.kind, cue.id), strict=True))
     return {
         "label": label,
         "timestamps": [seconds(cue.span.start_s), seconds(cue.span.end_s)],
         "confidence": cue.confidence,
-        "attributes": {**cue.attributes, **own},
+        "attributes": {
+            _TRACK: track.id,
+            _KIND: track.kind,
+            _ID: cue.id,
+            _ATTRIBUTES: strict_json.dumps(dict(cue.attributes), indent=None),
+        },
     }
+
+
+def _attributes(given: dict[str, Any]) -> dict[str, Any]:
+    """Those of the cue, and what else FiftyOne keeps of the detection."""
+    own = given.pop(_ATTRIBUTES, "{}")
+    if not isinstance(own, str):
+        raise BadInput(f"attributes.{_ATTRIBUTES} must be a text")
+    return {**given, **Fields({_ATTRIBUTES: strict_json.loads(own)}).mapping(_ATTRIBUTES)}
 
 
 def _label(detection: Fields, classes: tuple[str, ...] | None) -> str:
