@@ -1,6 +1,7 @@
 """What speech recognition keeps of sounds without speech, of spoken clips and of speech backwards.
 
     python -m benchmarks.speech                 # about 5 minutes on one core
+    python -m benchmarks.speech --keep FOLDER   # again with other limits: seconds
     python -m benchmarks.speech --minutes 30    # memory over a long file
 
 Sounds without speech last a minute each. Thirty clips are spoken by espeak-ng (Debian: ``apt-get
@@ -29,6 +30,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.kept_transcripts import KeepingRecognizer
 from perception.audio.belief import Dropped, read_dropped
 from perception.cue import VideoInfo
 from perception.plugins import take
@@ -93,7 +95,6 @@ class Heard:
 
     texts: tuple[str, ...]
     dropped: tuple[Dropped, ...]
-    seconds: float
 
 
 def main() -> None:
@@ -102,13 +103,15 @@ def main() -> None:
     parser.add_argument("--backend", default="faster_whisper")
     parser.add_argument("--checkpoint", default="", help="of the backend; empty = its default")
     parser.add_argument("--minutes", type=int, default=0, help="only: memory over so many minutes")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="of what the model writes")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     given = parser.parse_args()
     recognizer = recognizer_of(given.backend, given.checkpoint)
     if given.minutes:
         rows = {"memory": memory(recognizer, given.minutes)}
     else:
-        recognizer.transcriber()
+        if given.keep:
+            recognizer = KeepingRecognizer(recognizer, given.keep)
         rows = {"no speech": no_speech(recognizer), **speech(recognizer)}
     if given.json:
         print(json.dumps({"source": recognizer.source.version, **rows}, indent=1))
@@ -129,14 +132,13 @@ def recognizer_of(backend: str, checkpoint: str) -> SpeechRecognizer:
 
 def listen(recognizer: SpeechRecognizer, sound: Samples) -> Heard:
     """Feed a sound as a video's."""
-    begin = time.perf_counter()
     length_s = len(sound) / AUDIO_RATE_HZ
     session = recognizer.start(VideoInfo("clip", "0" * 64, 0.0, length_s, 0, 0, 0.0, False, True))
     for first in range(0, len(sound), CHUNK):
         session.feed(AudioChunk(first / AUDIO_RATE_HZ, sound[first : first + CHUNK]))
     found = session.finish()
     texts = tuple(cue.text for cue in found.track.cues)
-    return Heard(texts, read_dropped("speech", found.traces), time.perf_counter() - begin)
+    return Heard(texts, read_dropped("speech", found.traces))
 
 
 def no_speech(recognizer: SpeechRecognizer) -> list[dict[str, Any]]:
@@ -200,8 +202,6 @@ def row_of(condition: str, part: str, pairs: Sequence[tuple[Clip, Heard]]) -> di
         ]
         wrong, words = (sum(column) for column in zip(*counts, strict=True))
         row["errors"] = f"{wrong / words:.1%} of {words} words"
-    length_s = sum(len(clip.sound) for clip, _ in pairs) / AUDIO_RATE_HZ
-    row["time"] = f"{sum(result.seconds for _, result in pairs) / length_s:.2f} of the sound's"
     return row
 
 

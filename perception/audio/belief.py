@@ -92,7 +92,7 @@ def believe(
         if reason is None and utterance.avg_logprob < rules.doubtful_logprob:
             if reversed_logprob is None:
                 reversed_logprob = _logprob(hear_backwards(), rules)
-            reason = backwards(utterance, reversed_logprob)
+            reason = backwards(utterance, reversed_logprob, rules)
         if reason is None:
             belief.kept.append(utterance)
         else:

@@ -39,6 +39,8 @@ _LIMITS = {
     "low_logprob": (-100, 0),
     "lowest_logprob": (-100, 0),
     "doubtful_logprob": (-100, 0),
+    "surer_backwards": (0, 100),
+    "word_probability": (0, 1),
     "compression_ratio": (1, 1000),
     "repeats": (2, 1000),
     "voice_margin_s": (0, 30),
@@ -58,6 +60,7 @@ class Guard(StrEnum):
     NO_LETTER = "no_letter"
     NO_SPEECH = "no_speech"
     UNSURE = "unsure"
+    UNLIKELY = "unlikely"
     BACKWARDS = "backwards"
     COMPRESSION = "compression"
     LOOP = "loop"
@@ -81,15 +84,19 @@ class GuardRules:
     no_speech_prob: float = 0.2
     """Together with ``low_logprob``: what Whisper base made up had 0.2 to 0.99, true speech 0.55 at
     most."""
-    low_logprob: float = -0.75
-    """Segments over ``no_speech_prob`` need more; of the true ones, all had -0.73 or more."""
-    lowest_logprob: float = -0.95
-    """Nothing less sure is believed: the Whisper paper's -1.0 (section 4.5) with a margin, for a
-    plucked tune gave a word at -1.01."""
+    low_logprob: float = -0.9
+    """Segments over ``no_speech_prob`` need more; true ones over it had -0.84 or more."""
+    lowest_logprob: float = -1.1
+    """Nothing less sure is believed. The Whisper paper's -1.0 (section 4.5) drops true speech in
+    noise, which had -1.09 or more; what else is so unsure, the guards below know better."""
     doubtful_logprob: float = -0.6
-    """What is less sure is heard backwards too, and dropped where that is surer. Of what passed the
-    other guards, true speech in noise was surer forwards by 0.4 or more, and speech that was played
-    backwards surer backwards in 6 clips of 7."""
+    """What is less sure is heard backwards too."""
+    surer_backwards: float = 0.2
+    """What is surer backwards by as much is dropped: true speech was by 0.13 at most, and speech
+    that was played backwards by 0.28 or more in 5 clips of 7."""
+    word_probability: float = 0.2
+    """Mean over the words of an utterance that it needs: words made up on silence, noise and music
+    had 0.12 at most (a lone "You"), true speech 0.4 or more."""
     compression_ratio: float = 2.4
     """Text that zlib shrinks more is a loop (Whisper paper, section 4.5)."""
     repeats: int = 4
@@ -178,17 +185,21 @@ def doubt(utterance: Utterance, sound: npt.NDArray[np.float32], rules: GuardRule
             f"mean log probability {logprob:.2f})",
         )
     words = utterance.words
+    probability = sum(word.probability for word in words) / len(words)
+    if probability < rules.word_probability:
+        return Doubt(Guard.UNLIKELY, f"unlikely words (mean probability {probability:.2f})")
     return loop(words, rules) or _repeated(words, rules) or _unaligned(words, rules)
 
 
-def backwards(utterance: Utterance, logprob: float) -> Doubt | None:
+def backwards(utterance: Utterance, logprob: float, rules: GuardRules) -> Doubt | None:
     """Whether the sound makes more sense backwards.
 
     Args:
         utterance: what was heard forwards.
         logprob: mean natural log probability of what is heard backwards.
+        rules: limits.
     """
-    if logprob <= utterance.avg_logprob:
+    if logprob < utterance.avg_logprob + rules.surer_backwards:
         return None
     return Doubt(
         Guard.BACKWARDS,

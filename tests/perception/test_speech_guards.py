@@ -27,10 +27,13 @@ BEGIN_S = 100.0
 
 
 def segment(
-    *words: tuple[str, float, float], logprob: float = -0.3, silence: float = 0.0
+    *words: tuple[str, float, float],
+    logprob: float = -0.3,
+    silence: float = 0.0,
+    probability: float = 0.9,
 ) -> Segment:
     return Segment(
-        tuple(Word(start, end, text, 0.9) for text, start, end in words), logprob, silence
+        tuple(Word(start, end, text, probability) for text, start, end in words), logprob, silence
     )
 
 
@@ -74,8 +77,9 @@ def guards_of(belief: Belief) -> list[Guard]:
     "segment",
     [
         sentence("come down from there"),
-        sentence("Yes.", logprob=-0.73, no_speech=0.55),
-        sentence("well in the noise", logprob=-0.89, no_speech=0.03),
+        sentence("Yes.", logprob=-0.84, no_speech=0.55),
+        sentence("well in the noise", logprob=-1.09, no_speech=0.03),
+        segment((" hard", 0.0, 0.5), (" to hear", 0.5, 1.0), probability=0.39),
         sentence("no no no no no"),
         sentence("1917"),
         sentence("over music", stamped=(10.0, 33.0)),
@@ -99,8 +103,9 @@ def test_half_a_minute_of_speech_in_one_breath_is_believed() -> None:
     ("segment", "guard", "why"),
     [
         (sentence("♪ ♪"), Guard.NO_LETTER, "no letter"),
-        (sentence("je bovene kruis", -0.8, 0.23), Guard.NO_SPEECH, "no-speech probability 0.23"),
-        (sentence("who knows", -1.01), Guard.UNSURE, "mean log probability -1.01"),
+        (sentence("je bovene kruis", -0.95, 0.23), Guard.NO_SPEECH, "no-speech probability 0.23"),
+        (sentence("who knows", -1.11), Guard.UNSURE, "mean log probability -1.11"),
+        (segment((" You", 0.0, 0.5), probability=0.12), Guard.UNLIKELY, "mean probability 0.12"),
         (sentence("the same sentence again " * 12), Guard.COMPRESSION, "compression ratio"),
         (sentence("no no no no no no no no"), Guard.LOOP, "the same words 8 times in a row"),
         (sentence("gif m'as gif m'as gif m'as gif m'as"), Guard.LOOP, "the same words 4 times"),
@@ -123,7 +128,7 @@ def test_each_guard_drops_what_it_is_there_for(segment: Segment, guard: Guard, w
 
 def test_every_guard_can_be_turned_off() -> None:
     off = GuardRules(
-        *(1, -100, -100, -100, 1000, 1000, 30, 30, 0),
+        *(1, -100, -100, -100, 100, 0, 1000, 1000, 30, 30, 0),
         unaligned=1,
         silence=0,
     )
@@ -174,7 +179,7 @@ def test_what_makes_more_sense_backwards_is_dropped() -> None:
     [dropped] = judge(doubtful, backwards=[sentence("the quick brown fox", -0.25)]).dropped
     assert dropped.doubt.guard is Guard.BACKWARDS
     assert "mean log probability -0.25, forwards -0.70" in dropped.doubt.why
-    assert judge(doubtful, backwards=[sentence("xof nworb", -0.75)]).dropped == []
+    assert judge(doubtful, backwards=[sentence("xof nworb", -0.51)]).dropped == []
     assert judge(doubtful, backwards=[]).dropped == []
     assert judge(doubtful, backwards=[sentence("eight " * 40, -0.2)]).dropped == []
     sure = sentence("the quick brown fox", logprob=-0.5)
