@@ -1,10 +1,16 @@
 const card = find("card");
 
-/** All that is known of a cue, as nodes. */
+/** What a cue says, and why it was left out, as nodes. */
+const headed = (number) => {
+  const [state, why] = stateOf(number);
+  const title = element("div", undefined, "title");
+  title.append(isolated(textOf(number)));
+  return why ? [title, element("div", state === "dropped" ? `Left out: ${why}` : why, "why")] : [title];
+};
+/** All else that is known of a cue. */
 const described = (number) => {
   const cue = data.cues[number];
   const lane = data.lanes[cue.lane];
-  const [state, why] = stateOf(number);
   const list = element("dl");
   const add = (what, value) => {
     const says = element("dd");
@@ -17,16 +23,12 @@ const described = (number) => {
   if (cue.alternatives.length) add("alternatives", cue.alternatives.map((pair) => pair.join(" ")).join(", "));
   [...cue.details, ...lane.details].forEach(([what, value]) => add(what, value));
   add("lane", lane.label);
-  const title = element("div", undefined, "title");
-  title.append(isolated(textOf(number)));
-  const nodes = [title];
-  if (why) nodes.push(element("div", state === "dropped" ? `Left out: ${why}` : why, "why"));
-  return [...nodes, list];
+  return list;
 };
 const hideCard = () => { card.hidden = true; };
 /** Beside the box {left, top, bottom}, where there is room. */
 const showCard = (number, box) => {
-  card.replaceChildren(...described(number));
+  card.replaceChildren(...headed(number), described(number));
   card.hidden = false;
   const { clientWidth, clientHeight } = document.documentElement;
   const within = (place, size, room) => Math.max(8, Math.min(place, room - size - 8));
@@ -43,7 +45,8 @@ on("hover", (number, x, box) => {
   hovered = number;
   light(number === null ? [] : [number]);
   tell("linked", number);
-  if (number === null) { hideCard(); return; }
+  const isBeside = number === chosen && find("panel-cue").offsetParent !== null;
+  if (number === null || isBeside) { hideCard(); return; }
   showCard(number, { left: x + 12, top: box.top, bottom: box.bottom });
 });
 on("focused", (number, strip) => {
@@ -53,7 +56,8 @@ on("focused", (number, strip) => {
   if (place) showCard(number, { left: box.left + Math.max(0, place.x), top: box.top + place.y, bottom: box.top + place.y + strip.rowPx });
 });
 on("chosen", (number) => {
-  find("chosen").replaceChildren(...described(number));
+  find("chosen").replaceChildren(...headed(number));
+  find("known").replaceChildren(described(number));
   tell("linked", number);
 });
 

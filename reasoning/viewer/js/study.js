@@ -55,28 +55,31 @@ if (data.study) {
     button.type = "button";
     const marks = question.answers.map((answers) => (answers.length ? answers.map((answer) => sign(answer.verdict)).join("") : "–"));
     button.append(isolated(question.text), element("small", ` ${[question.category, marks.join(" ")].filter(Boolean).join(" · ")}`));
-    button.addEventListener("click", () => {
+    const ask = () => {
       list.querySelectorAll("[aria-current]").forEach((each) => each.removeAttribute("aria-current"));
       button.setAttribute("aria-current", "true");
       showAnswers(question);
+    };
+    button.addEventListener("click", () => {
+      ask();
       if (question.span) { seek(question.span[0]); bringIntoView(question.span[0]); }
     });
     item.append(button);
-    return item;
+    return { item, ask };
   });
-  list.append(...buttons);
+  list.append(...buttons.map((each) => each.item));
   const filter = () => {
     let count = 0;
     study.questions.forEach((question, place) => {
       const stays = (category.value === "all" || question.category === category.value)
         && (!find("study-flipped").checked || question.flipped)
         && (!find("study-wrong").checked || question.wrong);
-      buttons[place].hidden = !stays;
+      buttons[place].item.hidden = !stays;
       count += stays;
     });
     find("study-count").textContent = `${count} of ${study.questions.length}`;
   };
   [category, find("study-flipped"), find("study-wrong")].forEach((each) => each.addEventListener("change", filter));
   filter();
-  if (study.questions.length) buttons[0].firstChild.click();
+  if (study.questions.length) buttons[0].ask();
 }
