@@ -129,7 +129,7 @@ class Study:
         """The questions, a video's together, in the order of the benchmark.
 
         Args:
-            limit: only so many of each video; None = all.
+            limit: only so many of each video, and of those without one; None = all.
 
         Raises:
             BadInput: the published files are missing or broken, or no question is left.
@@ -137,7 +137,7 @@ class Study:
         by_video: dict[str, list[Item]] = {}
         for item in self.benchmark.items():
             if self._is_asked(item):
-                by_video.setdefault(item.video or item.question.id, []).append(item)
+                by_video.setdefault(item.video, []).append(item)
         if not by_video:
             raise BadInput(
                 f"No question of {self.benchmark.name} is left by categories "

@@ -13,13 +13,11 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
-from fusion.controls import Control, fuse_control
-from fusion.fuse import fuse
 from fusion.policy import Tools
 from fusion.selection import CuePrompt, Selection
 from fusion.words import content
 from perception.cue import CueTimeline, Span, Status
-from perception.errors import BadInput, CuelightError
+from perception.errors import CuelightError
 from perception.recognizer import Frame
 from perception.text.split import has_text
 from reasoning.answer import Failure, FailureKind
@@ -32,9 +30,10 @@ from reasoning.recorded import Cell, Model, Recorded
 from reasoning.records import Call, Records, digest
 from reasoning.sampling import SampledFrames
 from reasoning.strategy import Task
-from reasoning.study import Arm, Study, is_grounding
+from reasoning.study import Arm, Study
+from reasoning.study_checks import check
 from reasoning.study_clock import Clock, Progress
-from reasoning.study_videos import Perceive, Timelines
+from reasoning.study_videos import Perceive, Timelines, fuser
 from reasoning.tools.assemble import assemble
 from reasoning.videollm import Request, Text, VideoFile, VideoLLM
 
@@ -104,10 +103,10 @@ class Run:
         """All cells, a video's together, with what is recorded of them.
 
         Raises:
-            BadInput: a video that is needed is missing.
+            BadInput: see ``study_checks.check``.
         """
         items = self.study.items(self._limit)
-        self._check(items)
+        check(self.study, items, self.model.llm)
         recorded = self._recorded()
         cells = []
         for place, item in enumerate(items):
@@ -135,22 +134,6 @@ class Run:
                 self._tell(self._clock.progress(cell.item.video or cell.item.question.id))
                 self._ask(cell)
         return self._clock.progress("done")
-
-    def _check(self, items: Sequence[Item]) -> None:
-        """See that all conditions ask the same, and that an oracle has something to tell."""
-        for arm in self.study.arms:
-            for item in items:
-                if item.question.id not in arm.items:
-                    raise BadInput(
-                        f"The condition {arm.name!r} does not ask {item.question.id!r}; all "
-                        "conditions of a study ask the same questions. Make two studies of it."
-                    )
-            if arm.condition.oracle and not any(map(is_grounding, arm.benchmark.items())):
-                raise BadInput(
-                    f"The condition {arm.name!r} gives away the answers of Grounding questions, and"
-                    f" {arm.benchmark.name} has none; its categories are "
-                    f"{', '.join(arm.benchmark.categories) or 'not told'}."
-                )
 
     def _recorded(self) -> dict[tuple[str, str, int, str], str]:
         answered = self.records.answered()
@@ -251,7 +234,7 @@ class Run:
             tools=self._tools_of(arm),
             answer=answer,
             with_cues=arm.with_cues,
-            fuse=_fuser(condition.control, condition.seed),
+            fuse=fuser(condition),
             words=words,
             video=lambda part: None if path is None else VideoFile(path, part),
             confirm=lambda _: True,
@@ -295,7 +278,7 @@ def _facts(
         "arm": cell.arm.digest,
         "order": list(cell.order),
         "model": model.llm.name,
-        "video": item.video,
+        "video": item.video or item.question.id,
         "category": str(item.category),
         "level": item.level,
         "question": item.question.text,
@@ -304,20 +287,3 @@ def _facts(
         "details": plain(item.details) | ({} if text is None else {"has_text": has_text(text)}),
         "cues": [plain(each) for each in cues],
     }
-
-
-def _fuser(control: str | None, seed: int) -> Callable[..., CuePrompt]:
-    """``fuse``, or the control of a block in its place; those of a timeline have changed that."""
-    if control is None:
-        return fuse
-    named = Control(control, seed)
-    if control not in ("empty", "filler"):
-        return lambda *args: replace(fuse(*args), control=named)
-
-    def blank(
-        timeline: CueTimeline, question: Any, options: Any, tools: Any, rejected: Any = None
-    ) -> CuePrompt:
-        del rejected
-        return fuse_control(named, timeline, question, options, tools)
-
-    return blank

@@ -7,12 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fusion.controls import Control, corrupted
+from fusion.controls import Control, corrupted, fuse_control
+from fusion.fuse import fuse
+from fusion.selection import CuePrompt
 from perception import video
 from perception.cue import CueTimeline, VideoInfo
 from perception.errors import BadInput
 from perception.perceive import build_recognizers
 from reasoning.benchmark import Item
+from reasoning.conditions import Condition
 from reasoning.config import Config
 from reasoning.oracle import with_oracle
 from reasoning.plain import plain
@@ -20,7 +23,7 @@ from reasoning.records import digest
 from reasoning.study import Arm, Study
 from reasoning.tools.vocabulary import vocabulary
 
-__all__ = ["Perceive", "Timelines"]
+__all__ = ["Perceive", "Timelines", "fuser"]
 
 Perceive = Callable[[Path, Config, Sequence[str]], CueTimeline]
 """A video's timeline of these kinds, by the settings' recognizers."""
@@ -29,6 +32,9 @@ _KEPT_VIDEOS = 2
 """In memory: the one that is asked about, and the one that ``foreign`` takes its cues from."""
 
 _OF_TIMELINES = ("shuffled", "shifted", "foreign", "drawn")
+
+_WITHOUT_REJECTED = 4
+"""Arguments of ``fuse`` that a control of a block takes: all cues are left out anyway."""
 
 
 class Timelines:
@@ -69,11 +75,7 @@ class Timelines:
         return () if own else grounding
 
     def timeline(self, arm: Arm, item: Item) -> CueTimeline:
-        """What the condition lets the model know of the item's video.
-
-        Raises:
-            BadInput: the video is missing.
-        """
+        """What the condition lets the model know of the item's video."""
         timeline = self._of_kinds(arm, item)
         if given := self.oracle(arm, item):
             timeline = with_oracle(timeline, given)
@@ -91,7 +93,7 @@ class Timelines:
     def _of_kinds(self, arm: Arm, item: Item) -> CueTimeline:
         path = arm.benchmark.video(item)
         if path is None:
-            return CueTimeline(_no_video(arm, item))
+            return CueTimeline(_no_video(item))
         kinds = self._kinds_like(arm)
         key = (str(path), digest(plain(arm.settings.recognizers)) if kinds else "")
         if key not in self._known:
@@ -123,12 +125,18 @@ class Timelines:
         return names[(names.index(item.video) + 1) % len(names)]
 
 
-def _no_video(arm: Arm, item: Item) -> VideoInfo:
-    if item.video and arm.kinds:
-        raise BadInput(
-            f"The video {item.video!r} is missing, and the condition {arm.name!r} gives cues of it;"
-            f" cuelight benchmark check {arm.benchmark.name} tells what is missing."
-        )
+def fuser(condition: Condition) -> Callable[..., CuePrompt]:
+    """``fuse``, or what a control puts in the place of its block; ``Timelines`` has put the other
+    controls into the timeline."""
+    if condition.control is None:
+        return fuse
+    control = Control(condition.control, condition.seed)
+    if condition.control in _OF_TIMELINES:
+        return lambda *args: replace(fuse(*args), control=control)
+    return lambda *args: fuse_control(control, *args[:_WITHOUT_REJECTED])
+
+
+def _no_video(item: Item) -> VideoInfo:
     return VideoInfo(item.video, "", 0.0, 0.0, 0, 0, 0.0, has_video=False, has_audio=False)
 
 

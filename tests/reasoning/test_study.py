@@ -355,11 +355,18 @@ def test_a_condition_without_video_shows_no_pictures(tmp_path: Path) -> None:
     assert not outcomes(run.records).where(lambda row: row.state is not State.SCORED).rows
 
 
-def test_cues_of_a_missing_video_are_a_mistake(tmp_path: Path) -> None:
-    run, _, _ = made(tmp_path, "conditions: [{name: all}]")
+@pytest.mark.parametrize(
+    ("condition", "rate_hz"), [("{name: all}", 0.0), ("{name: seen, cues: none}", 1.0)]
+)
+def test_nobody_is_asked_about_a_missing_video(
+    tmp_path: Path, condition: str, rate_hz: float
+) -> None:
+    sections = SECTIONS.replace('{default: "A"}', f'{{default: "A", frame_rate_hz: {rate_hz}}}')
+    run, llm, _ = made(tmp_path, f"conditions: [{condition}]", sections)
     (tmp_path / "two.mp4").unlink()
-    with pytest.raises(BadInput, match=r"two\.mp4"):
+    with pytest.raises(BadInput, match=r"1 of 2 videos are missing, e.g. 'two\.mp4'"):
         run()
+    assert not llm.requests
 
 
 def test_a_condition_that_changed_leaves_the_table(tmp_path: Path) -> None:

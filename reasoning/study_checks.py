@@ -1,0 +1,51 @@
+"""What must hold before anybody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from perception.errors import BadInput
+from reasoning.benchmark import Item
+from reasoning.study import Arm, Study, is_grounding
+from reasoning.videollm import VideoLLM
+
+__all__ = ["check"]
+
+
+def check(study: Study, items: Sequence[Item], llm: VideoLLM) -> None:
+    """See that all conditions ask ``items``, and have what they show and tell.
+
+    Raises:
+        BadInput: a condition asks something else, a video that it needs is missing, or there is no
+            *Grounding* question whose answer an oracle could give away.
+    """
+    for arm in study.arms:
+        _same_questions(arm, items)
+        if arm.kinds or (arm.condition.video and llm.sampling is not None):
+            _has_videos(arm, items)
+        if arm.condition.oracle and not any(map(is_grounding, arm.benchmark.items())):
+            raise BadInput(
+                f"The condition {arm.name!r} gives away the answers of Grounding questions, and "
+                f"{arm.benchmark.name} has none; its categories are "
+                f"{', '.join(arm.benchmark.categories) or 'not told'}."
+            )
+
+
+def _same_questions(arm: Arm, items: Sequence[Item]) -> None:
+    for item in items:
+        if item.question.id not in arm.items:
+            raise BadInput(
+                f"The condition {arm.name!r} does not ask {item.question.id!r}; all conditions "
+                "of a study ask the same questions. Make two studies of it."
+            )
+
+
+def _has_videos(arm: Arm, items: Sequence[Item]) -> None:
+    wanted = {item.video: item for item in items if item.video}
+    missing = [name for name, each in wanted.items() if arm.benchmark.video(each) is None]
+    if missing:
+        raise BadInput(
+            f"{len(missing)} of {len(wanted)} videos are missing, e.g. {missing[0]!r}, and the "
+            f"condition {arm.name!r} needs them. cuelight benchmark check {arm.benchmark.name} "
+            "FOLDER names them; categories and videos of a study choose questions."
+        )
