@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import http.server
 import io
@@ -11,6 +12,7 @@ import re
 import subprocess
 import sys
 import threading
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -280,6 +282,16 @@ def test_when_every_source_fails_the_error_says_why_and_nothing_is_left(
     assert str(ours.location("nowhere").parent) in message
     assert "cuelight checkpoints verify nowhere" in message
     assert files_in(tmp_path / "cache") in ([], [".lock"])
+
+
+def test_a_server_that_refuses_leaves_no_connection_open(store: Callable[..., Store]) -> None:
+    with serving(WHOLE) as server, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        source = {"kind": "https", "url": f"{server.url}/missing"}
+        with pytest.raises(WeightsError, match="404"):
+            store(entry("nowhere", weight("a.bin", WHOLE, source))).path("nowhere")
+        gc.collect()
+    assert [str(each.message) for each in told] == []
 
 
 def test_one_checkpoint_that_fails_does_not_lose_the_others(

@@ -75,7 +75,9 @@ class Address:
                     self._receive(file, report, stop)
                     return
                 except urllib.error.HTTPError as error:
-                    raise SourceFailed(f"the server answers {error.code} {error.reason}") from error
+                    with error:
+                        why = f"the server answers {error.code} {error.reason}"
+                    raise SourceFailed(why) from error
                 except (urllib.error.URLError, http.client.HTTPException, TimeoutError) as error:
                     if attempt == _ATTEMPTS - 1 or not file.tell():
                         reason = getattr(error, "reason", error)
