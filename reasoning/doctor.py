@@ -84,6 +84,8 @@ _PARTS = (
         "sentence_transformers",
         extra="embeddings",
     ),
+    _Part("Parquet tables", "pyarrow", "pyarrow", extra="studies"),
+    _Part("recordings for Rerun", "rerun-sdk", "rerun", extra="rerun"),
     _Part("weights from Hugging Face", "huggingface-hub", "huggingface_hub", extra="huggingface"),
 )
 

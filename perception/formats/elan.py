@@ -75,7 +75,7 @@ class _Document:
     """Tiers and time slots as they grow."""
 
     def __init__(self) -> None:
-        self._slots: list[str] = []
+        self._slots_ms: list[int] = []
         self._tiers: list[str] = []
         self._annotations = 0
 
@@ -100,9 +100,15 @@ class _Document:
         )
 
     def _slot(self, time_ms: int) -> str:
-        name = f"ts{len(self._slots) + 1}"
-        self._slots.append(f'  <TIME_SLOT TIME_SLOT_ID="{name}" TIME_VALUE="{time_ms}"/>\n')
-        return name
+        self._slots_ms.append(time_ms)
+        return f"ts{len(self._slots_ms)}"
+
+    def _time_order(self) -> str:
+        named = sorted((time_ms, number) for number, time_ms in enumerate(self._slots_ms, start=1))
+        return "".join(
+            f'  <TIME_SLOT TIME_SLOT_ID="ts{number}" TIME_VALUE="{time_ms}"/>\n'
+            for time_ms, number in named
+        )
 
     def text(self, video: str) -> str:
         mime = mimetypes.guess_type(video)[0] or "video/mp4"
@@ -117,7 +123,7 @@ class _Document:
             f'  <MEDIA_DESCRIPTOR MEDIA_URL={url} MIME_TYPE="{mime}" '
             f"RELATIVE_MEDIA_URL={url}/>\n"
             " </HEADER>\n"
-            f" <TIME_ORDER>\n{''.join(self._slots)} </TIME_ORDER>\n"
+            f" <TIME_ORDER>\n{self._time_order()} </TIME_ORDER>\n"
             f"{''.join(self._tiers)}"
             f' <LINGUISTIC_TYPE GRAPHIC_REFERENCES="false" LINGUISTIC_TYPE_ID="{_TYPE}" '
             'TIME_ALIGNABLE="true"/>\n'

@@ -1,8 +1,10 @@
-"""FiftyOne's own importer takes what is written for it; it needs an environment of its own."""
+"""FiftyOne and Label Studio take what is written; they need an environment of their own."""
 
 from __future__ import annotations
 
 import importlib
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +64,19 @@ def test_what_its_exporter_writes_is_read(fiftyone: Any, tmp_path: Path) -> None
     (said,) = built("fiftyone", frame_rate_hz=25.0).read(content)
     assert (said.text, said.span, said.confidence) == ("pulls", Span(1, 2), 0.75)
     assert said.attributes == {"who": "Ann"}
+
+
+def test_label_studio_takes_the_prediction_in_the_documented_configuration() -> None:
+    interface = pytest.importorskip(
+        "label_studio_sdk.label_interface",
+        reason="needs label-studio-sdk, in an environment of its own",
+    )
+    page = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+    (configuration,) = re.findall(r"```xml\n(.*?)```", page, re.DOTALL)
+    checked = interface.LabelInterface(configuration)
+    whole = timeline(track("action", (1, 2, "waves")), track("speech", (1.5, 3, "hé <b>")))
+    (task,) = json.loads(built("labelstudio").write(whole))
+    assert set(task["data"]) == {checked.get_object("video").value_name}
+    assert checked.validate_prediction(task["predictions"][0], return_errors=True) == []
+    task["predictions"][0]["result"][0]["value"]["labels"] = ["pose"]
+    assert checked.validate_prediction(task["predictions"][0], return_errors=True) != []
