@@ -129,6 +129,14 @@ def test_what_is_not_as_published_is_told_by_file_and_line(
         benchmark(tmp_path, {**FILES, name: row}).items()
 
 
+def test_a_video_stands_in_a_file_once(tmp_path: Path) -> None:
+    made = benchmark(tmp_path)
+    path = tmp_path / "metadata" / "vimu_oe.jsonl"
+    path.write_text(path.read_text() * 2)
+    with pytest.raises(BadInput, match=f"line 2: {ID} stands in the file twice"):
+        made.items()
+
+
 def test_the_check_names_every_missing_file(tmp_path: Path) -> None:
     made = benchmark(tmp_path, {"vimu_oe.jsonl": OPEN})
     missing = ["metadata/vimu_eg.jsonl", "metadata/vimu_ss.jsonl", "metadata/video_evidence.jsonl"]

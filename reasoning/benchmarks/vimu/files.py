@@ -73,9 +73,12 @@ def items(places: Places, tasks: tuple[str, ...], transcript: bool) -> Iterator[
     heard = _transcripts(places) if transcript else {}
     readers = {"OE": _open, "EG": _grounding, "RM": _subtext, "SV": _subtext}
     for task in tasks:
-        path = places.of(FILES[task])
+        path, seen = places.of(FILES[task]), set[str]()
         for where, row in published.json_lines(path, ("video_id",), SOURCE):
             video = published.field(where, row, "video_id")
+            if video in seen:
+                raise BadInput(f"{where}: {video} stands in the file twice.")
+            seen.add(video)
             question, reference, details = readers[task](where, row, task)
             if transcript:
                 details["transcript"] = heard.get(video, "")
