@@ -15,6 +15,7 @@ from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.egress import Egress
 from reasoning.outgoing import frame_times, record
 from reasoning.prompt import CuePlacement, Wording, Words
+from reasoning.read_cues import read_ids
 from reasoning.videollm import Request, TokenCount, VideoFile, VideoLLM
 
 __all__ = ["AnswerOptions", "Asked", "Confirm", "Step", "ask", "fitted", "request_for", "send"]
@@ -102,12 +103,8 @@ class Asked:
         """The cues that the model read, in the order of the prompt: all of the block, unless the
         model says (``scored_prompt``) that it read only some lines of it."""
         kept = self.cues.selection.kept
-        read = self.reply.request.get("scored_prompt")
-        if read is None:
-            return kept
-        shown, lines = set(str(read).split("\n")), self.cues.text.split("\n")
-        ids = {id for number, id in self.cues.lines if lines[number] in shown}
-        return tuple(item for item in kept if item.cue.id in ids)
+        ids = read_ids(self.cues, self.reply)
+        return kept if ids is None else tuple(item for item in kept if item.cue.id in ids)
 
 
 def ask(

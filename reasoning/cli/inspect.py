@@ -226,7 +226,7 @@ def _extras(
         blocks=showing.blocks(seen.timeline, questions, policies, settings),
         calibrated=showing.calibrated(seen.timeline, settings),
         study=None if study is None else showing.study_of(study, seen.timeline),
-        review=review.read(seen.review) if seen.review.is_file() else None,
+        review=review.of(seen.review, seen.timeline.video),
         review_name=seen.review.name,
     )
     return extras, shown

@@ -41,8 +41,9 @@ def command(
 
     Writes a table of all texts that were read. Fill in its column "meaningful" with yes or no and
     run the command again: verdicts are kept, and decide. Until then every text counts but
-    watermarks. Exit code 1 when a video stays undecided because it could not be read whole, 2 when
-    a file cannot be used; the others are split all the same.
+    watermarks. Where NAME.review.json lies beside a file, its texts are read as they were corrected
+    on the timeline page. Exit code 1 when a video stays undecided because it could not be read
+    whole, 2 when a file cannot be used; the others are split all the same.
     """
     from perception.text.review import read_review, updated, verdicts_of, write_review
     from perception.text.split import split_by_text
@@ -133,4 +134,13 @@ def _screen_text(path: Path, perceiver: Perceiver) -> tuple[VideoInfo, CueTrack]
             f"{', '.join(each.id for each in timeline.tracks) or 'none at all'}. Make it with: "
             f"cuelight perceive VIDEO --only {_KIND}"
         )
-    return timeline.video, track
+    return timeline.video, _corrected(path, timeline.video, track)
+
+
+def _corrected(path: Path, video: VideoInfo, track: CueTrack) -> CueTrack:
+    """With what a person corrected on the timeline page, where ``NAME.review.json`` is there."""
+    from reasoning.tools.labelled import review_path
+    from reasoning.tools.review import of, reviewed_track
+
+    review = of(review_path(path if path.name.endswith(_CUES) else path.with_suffix(_CUES)), video)
+    return track if review is None else reviewed_track(track, review)

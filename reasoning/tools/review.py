@@ -7,7 +7,8 @@
               "speech-1": {"verdict": "wrong", "text": "Jump!", "start_s": 1.2, "end_s": 2.0},
               "screen_text-2": {"watermark": true}}}
 
-Every key of a cue may be left out. ``cuelight calibrate`` reads the verdicts.
+Every key of a cue may be left out. ``cuelight calibrate`` reads the verdicts, and ``cuelight
+text-split`` the corrections of screen text.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from perception import strict_json
-from perception.cue import Cue, CueTimeline, Span
+from perception.cue import Cue, CueTimeline, CueTrack, Span, VideoInfo
 from perception.errors import BadInput
 from perception.strict_json import Fields
 from perception.text_file import read_text
 
-__all__ = ["SCHEMA", "Correction", "Review", "parse", "read", "reviewed"]
+__all__ = ["SCHEMA", "Correction", "Review", "of", "parse", "read", "reviewed", "reviewed_track"]
 
 SCHEMA = "cuelight.review/1"
 VERDICTS = ("right", "wrong")
@@ -118,18 +119,38 @@ def read(path: Path) -> Review:
     return parse(read_text(path, "review"), repr(str(path)))
 
 
+def of(path: Path, info: VideoInfo) -> Review | None:
+    """The review at ``path``, None where there is no file.
+
+    Raises:
+        BadInput: it is no review, or one of another video.
+    """
+    if not path.is_file():
+        return None
+    found = read(path)
+    if found.sha256 and info.sha256 and found.sha256 != info.sha256:
+        raise BadInput(
+            f"{str(path)!r} is the review of another video ({found.video or 'no name'}, sha256 "
+            f"{found.sha256[:12]}) than {info.name!r}, {info.sha256[:12]}; move it away."
+        )
+    return found
+
+
 def reviewed(timeline: CueTimeline, review: Review) -> CueTimeline:
-    """The timeline as the person corrected it: cues found wrong without a better text are gone,
-    what was corrected says so in its attribute ``reviewed``; what nobody looked at stays.
+    """The timeline as the person corrected it, see ``reviewed_track``."""
+    tracks = tuple(reviewed_track(track, review) for track in timeline.tracks)
+    return replace(timeline, tracks=tracks)
+
+
+def reviewed_track(track: CueTrack, review: Review) -> CueTrack:
+    """The track as the person corrected it: cues found wrong without a better text are gone, what
+    was corrected says so in its attribute ``reviewed``; what nobody looked at stays.
 
     Raises:
         BadInput: a corrected cue would end before it starts.
     """
-    tracks = []
-    for track in timeline.tracks:
-        cues = (_reviewed(cue, review.cues.get(cue.id)) for cue in track.cues)
-        tracks.append(replace(track, cues=tuple(cue for cue in cues if cue is not None)))
-    return replace(timeline, tracks=tuple(tracks))
+    cues = (_reviewed(cue, review.cues.get(cue.id)) for cue in track.cues)
+    return replace(track, cues=tuple(cue for cue in cues if cue is not None))
 
 
 def _reviewed(cue: Cue, correction: Correction | None) -> Cue | None:

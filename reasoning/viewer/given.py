@@ -7,9 +7,8 @@ from typing import Any
 
 from fusion.quoting import visible
 from fusion.selection import CuePrompt
-from reasoning.answer import Answer, Failure
 
-__all__ = ["Block", "State", "prompt_lines", "read_ids", "states"]
+__all__ = ["Block", "State", "prompt_lines", "states"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +37,6 @@ class Block:
     prompt: CuePrompt
     question: str = ""
     policy: str = ""
-
-
-def read_ids(prompt: CuePrompt | None, reply: Answer | Failure | None) -> frozenset[str] | None:
-    """Ids of the cues of ``prompt`` whose lines the model read, which it tells by the text that it
-    scored options with (``scored_prompt``); None where it does not tell, or gave no answer."""
-    if prompt is None or not isinstance(reply, Answer):
-        return None
-    scored = reply.request.get("scored_prompt")
-    if scored is None:
-        return None
-    read, block = set(str(scored).split("\n")), prompt.text.split("\n")
-    return frozenset(id for line, id in prompt.lines if block[line] in read)
 
 
 def states(prompt: CuePrompt | None, read: frozenset[str] | None) -> dict[str, State]:

@@ -31,9 +31,10 @@ from perception.cue import CueTimeline
 from perception.recognizer import Traces
 from perception.whole import write_whole
 from reasoning.answer import Answer, Failure
+from reasoning.read_cues import read_ids
 from reasoning.tools.review import Review
 from reasoning.viewer.drawn import drawn, packed_times
-from reasoning.viewer.given import Block, State, prompt_lines, read_ids, states
+from reasoning.viewer.given import Block, State, prompt_lines, states
 from reasoning.viewer.origins import origins
 from reasoning.viewer.studied import Studied, studied
 from reasoning.viewer.view import percent_words, view
@@ -103,7 +104,7 @@ def page(
     """
     extras = extras or Extras()
     style, script = _asset("page.css"), _script()
-    read = read_ids(prompt, answer)
+    read = read_ids(prompt, answer) if prompt and isinstance(answer, Answer) else None
     blocks = list(extras.blocks)
     if prompt is not None:
         blocks.insert(0, Block(prompt, question.text if question else ""))

@@ -139,7 +139,7 @@ def test_a_study_is_shown_beside_the_video_it_asks_about(
     other = folder / "other.mp4"
     film(other)
     assert run(str(cues_of(other)), "--no-open", "-o", str(folder), "--study", str(records)) == 2
-    assert "available: film" in capsys.readouterr().err.replace("\n", " ")
+    assert "Available: film." in capsys.readouterr().err
 
 
 def test_pictures_are_where_the_packets_say(tmp_path: Path) -> None:

@@ -87,6 +87,29 @@ def test_a_person_edits_the_table_and_the_split_follows(run: Run, tmp_path: Path
     }
 
 
+def test_what_was_corrected_on_the_page_is_read_as_corrected(run: Run, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    said = {
+        "channel": {"screen_text-1": {"watermark": True}},
+        "stripes": {"screen_text-1": {"verdict": "wrong"}},
+        "banner": {"screen_text-1": {"text": "Free Theatre"}},
+    }
+    for name, cues in said.items():
+        write_timeline(corpus, name, "Free Theafre")
+        review = {"schema": "cuelight.review/1", "cues": cues}
+        (corpus / f"{name}.review.json").write_text(json.dumps(review))
+    code, out, _ = run("corpus", "--review", "texts.csv", "--json")
+    split = json.loads(out)
+    assert (code, list(split["with_text"])) == (0, ["banner.mp4"])
+    assert sorted(split["without_text"]) == ["channel.mp4", "stripes.mp4"]
+    assert "Free Theatre" in (tmp_path / "texts.csv").read_text(encoding="utf-8-sig")
+    foreign = {"schema": "cuelight.review/1", "video": {"sha256": "ff" * 32}, "cues": {}}
+    (corpus / "banner.review.json").write_text(json.dumps(foreign))
+    code, _, err = run("corpus", "--review", "texts.csv")
+    assert code == 2
+    assert "is the review of another video" in err
+
+
 def test_what_was_not_read_whole_stays_undecided(run: Run, tmp_path: Path) -> None:
     write_timeline(tmp_path / "corpus", "half", status=Status.PARTIAL)
     code, out, _ = run("corpus")
