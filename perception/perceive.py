@@ -95,7 +95,8 @@ def perceive(
         on_fetch: told about weights that are downloaded first, (label, bytes, bytes in all).
 
     Returns:
-        A timeline with a track for every recognizer; one that failed has a track that says why.
+        A timeline with a track for every recognizer; one that failed has a track that says why,
+        with what it had found before.
 
     Raises:
         UnreadableVideo: the file holds neither video nor audio that can be decoded.
@@ -120,8 +121,10 @@ def perceive(
         fresh = _without_weights(missing, on_fetch)
         able = [recognizer for recognizer in missing if recognizer.kind not in fresh]
         if able:
-            seen, notices = run(path, info, span, able, on_progress, lambda: _stamp(path) == before)
-            fresh.update(seen)
+            seen = run(path, info, span, able, on_progress, lambda: _stamp(path) == before)
+            fresh.update(seen.recognitions)
+            able = [each for each in able if each.kind not in seen.stopped]
+            notices = seen.notices
         found.update(fresh)
         with _reported(notices):
             for recognizer in able if _stamp(path) == before else ():

@@ -19,7 +19,7 @@ from perception.cue import CueTrack, Span, Status, VideoInfo
 from perception.errors import CuelightError
 from perception.recognizer import AudioChunk, Frame, Recognition, Recognizer, Session
 
-__all__ = ["Progress", "failed", "run"]
+__all__ = ["Progress", "Run", "failed", "run"]
 
 _QUEUE_LENGTH = 16
 """Frames that may wait for a recognizer; 16 pictures of 640×360 are 11 MB."""
@@ -39,6 +39,22 @@ class Progress:
     total_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one decode gave.
+
+    Args:
+        recognitions: one for each kind; FAILED where the recognizer stopped and kept nothing,
+            PARTIAL where it had found something before.
+        stopped: kinds of the recognizers that stopped; another run may fare better.
+        notices: what was wrong with the file, a sentence each.
+    """
+
+    recognitions: dict[str, Recognition]
+    stopped: frozenset[str]
+    notices: list[str]
+
+
 class _Worker:
     """One recognizer's session in a thread, fed through a bounded queue."""
 
@@ -46,6 +62,7 @@ class _Worker:
         self.recognizer = recognizer
         self.error: Exception | None = None
         self.result: Recognition | None = None
+        self.fed_until_s = 0.0
         self._info = info
         self._queue: queue.Queue[Frame | AudioChunk | None] = queue.Queue(_QUEUE_LENGTH)
         self._abandoned = threading.Event()
@@ -73,15 +90,23 @@ class _Worker:
     def _work(self) -> None:
         try:
             session = self.recognizer.start(self._info)
-            self._feed(session)
+            try:
+                self._feed(session)
+            except Exception as error:
+                self.error = error
             if not self._abandoned.is_set():
                 self.result = session.finish()
         except Exception as error:
-            self.error = error
+            self.error = self.error or error
 
     def _feed(self, session: Session) -> None:
         while (item := self._queue.get()) is not None and not self._abandoned.is_set():
+            self.fed_until_s = _time_s(item)
             session.feed(item if isinstance(item, AudioChunk) else [item])
+
+
+def _time_s(item: Frame | AudioChunk) -> float:
+    return item.start_s if isinstance(item, AudioChunk) else item.time_s
 
 
 def run(
@@ -91,15 +116,11 @@ def run(
     recognizers: Sequence[Recognizer],
     on_progress: Callable[[Progress], None] | None,
     is_unchanged: Callable[[], bool] = lambda: True,
-) -> tuple[dict[str, Recognition], list[str]]:
+) -> Run:
     """Decode once for all of ``recognizers``.
 
     Args:
         is_unchanged: asked at the end whether the file is still the one that ``info`` is about.
-
-    Returns:
-        A recognition for each kind, FAILED where the recognizer stopped, and what was wrong with
-        the file, a sentence each.
     """
     part = span or Span(0.0, info.duration_s)
     notices: list[str] = []
@@ -115,7 +136,7 @@ def run(
         needs = [recognizer.needs for recognizer in recognizers]
         for index, item in video.stream(path, info, needs, span, notices.append):
             workers[index].put(item)
-            tell("watching and listening", item.time_s if isinstance(item, Frame) else item.start_s)
+            tell("watching and listening", _time_s(item))
         for worker in workers:
             worker.put(None)
         for worker in workers:
@@ -130,41 +151,53 @@ def run(
             f"{info.name!r} was changed, moved or deleted while it was read; "
             "what was found may be of another file."
         )
-    return {w.recognizer.kind: _recognition(w, info, notices) for w in workers}, notices
+    return Run(
+        recognitions={w.recognizer.kind: _recognition(w, info, notices) for w in workers},
+        stopped=frozenset(w.recognizer.kind for w in workers if w.error is not None),
+        notices=notices,
+    )
 
 
 def _recognition(worker: _Worker, info: VideoInfo, notices: Sequence[str]) -> Recognition:
-    """The worker's track; PARTIAL when the file is damaged, FAILED when the recognizer stopped.
+    """The worker's track; PARTIAL when the file is damaged or the recognizer stopped on the way.
 
     Where something was lost, nothing found does not mean that nothing was there.
     """
-    if worker.result is None:
-        return Recognition(failed(worker.recognizer, worker.error))
     recognition = worker.result
+    if recognition is None or (worker.error is not None and not recognition.track.cues):
+        return Recognition(failed(worker.recognizer, worker.error))
+    if worker.error is not None:
+        stopped = f"It stopped at {worker.fed_until_s:.1f} s: {_why(worker.error)}"
+        return _partial(recognition, [stopped, *notices])
     needs = worker.recognizer.needs
     fed = (info.has_video and needs.frame_rate_hz > 0) or (info.has_audio and needs.audio)
     doubtful = recognition.track.status is Status.NO_SIGNAL and fed
     if notices and (doubtful or recognition.track.status is Status.COMPLETE):
-        notes = (*recognition.track.notes, *notices)
-        track = replace(recognition.track, status=Status.PARTIAL, notes=notes)
-        return Recognition(track, recognition.traces)
+        return _partial(recognition, notices)
     return recognition
+
+
+def _partial(recognition: Recognition, missing: Sequence[str]) -> Recognition:
+    notes = (*recognition.track.notes, *missing)
+    track = replace(recognition.track, status=Status.PARTIAL, notes=notes)
+    return Recognition(track, recognition.traces)
 
 
 def failed(recognizer: Recognizer, error: Exception | None) -> CueTrack:
     """The track of a recognizer that stopped on ``error``."""
-    note = str(error) if isinstance(error, CuelightError) else _fault(error)
     return CueTrack(
         id=recognizer.kind,
         kind=recognizer.kind,
         source=recognizer.source,
         status=Status.FAILED,
-        notes=(note,),
+        notes=(_why(error),),
     )
 
 
-def _fault(error: Exception | None) -> str:
-    """An error that nobody raised on purpose, with the line that raised it."""
+def _why(error: Exception | None) -> str:
+    """The error's sentence; of one that nobody raised on purpose, with the line that raised it."""
+    if isinstance(error, CuelightError):
+        return str(error)
     frames = traceback.extract_tb(error.__traceback__) if error is not None else []
     where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{where}"

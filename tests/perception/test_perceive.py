@@ -25,6 +25,7 @@ class Watcher:
     needs: Needs = field(default_factory=lambda: Needs(frame_rate_hz=5.0))
     settings: dict[str, object] = field(default_factory=dict)
     fail_in: str = ""
+    fail_from_s: float = 0.0
     error: Exception = field(default_factory=lambda: RecognizerFailed("the model tripped"))
     starts: int = 0
     status: Status = Status.COMPLETE
@@ -48,7 +49,8 @@ class Watching:
     samples: int = 0
 
     def feed(self, batch: Batch) -> None:
-        if self.watcher.fail_in == "feed":
+        time_s = batch.start_s if isinstance(batch, AudioChunk) else batch[0].time_s
+        if self.watcher.fail_in == "feed" and time_s >= self.watcher.fail_from_s:
             raise self.watcher.error
         if isinstance(batch, AudioChunk):
             self.samples += len(batch.samples)
@@ -172,6 +174,22 @@ def test_one_that_fails_leaves_the_others_their_tracks(
     again = perceive(clip, [Watcher("broken"), Watcher("fine")], cache=cache)
     assert again.cached == {"fine"}
     assert not again.is_partial
+
+
+def test_one_that_fails_on_the_way_keeps_what_it_had_found_and_is_run_again(
+    clip: Path, cache: TrackCache
+) -> None:
+    stopping = Watcher("eyes", fail_in="feed", fail_from_s=0.9)
+    found = perceive(clip, [stopping], cache=cache)
+    (track,) = found.timeline.tracks
+    assert track.status is Status.PARTIAL
+    assert [cue.span.start_s for cue in track.cues] == pytest.approx([0.0, 0.2, 0.4, 0.6, 0.8])
+    assert track.notes[-1] == "It stopped at 1.0 s: the model tripped"
+    assert len(found.traces["eyes/times"]) == 5
+    assert found.is_partial
+    again = perceive(clip, [Watcher("eyes")], cache=cache)
+    assert again.cached == frozenset()
+    assert len(again.timeline.tracks[0].cues) == 10
 
 
 def test_only_runs_what_it_names(clip: Path, cache: TrackCache) -> None:
