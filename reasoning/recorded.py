@@ -3,8 +3,10 @@ recorded as soon as it is answered, each call of a strategy that makes several."
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from reasoning.plain import plain
 from reasoning.records import Call, Records, call_key, digest
 from reasoning.videollm import Frames, FrameSampling, Request, Text, VideoLLM
 
-__all__ = ["Cell", "Model", "Recorded"]
+__all__ = ["Bench", "Cell", "Model", "Recorded"]
 
 _TRANSPORT = frozenset(
     {"api_key_variable", "base_url", "device", "inline_bytes", "poll_s", "rate", "retry"}
@@ -68,17 +70,53 @@ class Cell:
     repeat: int
 
 
+class Bench:
+    """One cell is worked at at a time; while it waits for the model, another one is. A call that is
+    under way is not made a second time."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Condition()
+        self._under_way: set[str] = set()
+
+    def __enter__(self) -> None:
+        self._turn.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._turn.release()
+
+    def wait_for(self, key: str) -> None:
+        """Return when nobody is making this call."""
+        while key in self._under_way:
+            self._turn.wait()
+
+    @contextlib.contextmanager
+    def away(self, key: str) -> Iterator[None]:
+        """Let others work while the block makes this call."""
+        self._under_way.add(key)
+        self._turn.release()
+        try:
+            yield
+        finally:
+            self._turn.acquire()
+            self._under_way.discard(key)
+            self._turn.notify_all()
+
+
 class Recorded:
     """``model`` in front of ``records``, for the calls of one cell.
 
     Args:
+        bench: held by whoever calls.
         sees: False = it is shown no pictures, whatever it can take.
 
     ``asked`` holds the keys of the calls that the model itself had to answer.
     """
 
-    def __init__(self, model: Model, records: Records, cell: Cell, sees: bool = True) -> None:
+    def __init__(
+        self, model: Model, records: Records, cell: Cell, bench: Bench, sees: bool = True
+    ) -> None:
         self._model, self._records, self._cell, self._sees = model, records, cell, sees
+        self._bench = bench
         self.asked: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:
@@ -114,11 +152,13 @@ class Recorded:
         """What is on record, else what the model says."""
         call = self.call(request)
         key = call_key(call)
+        self._bench.wait_for(key)
         if (known := self._records.answer(key)) is not None:
             return known
         self.asked.add(key)
         start_s = time.monotonic()
-        reply = self._model.llm.answer(request)
+        with self._bench.away(key):
+            reply = self._model.llm.answer(request)
         self._records.keep(call, reply, time.monotonic() - start_s)
         return reply
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
@@ -26,7 +27,7 @@ from reasoning.benchmark import Item, Judging, Shown
 from reasoning.outcomes import InjectedCue
 from reasoning.plain import plain
 from reasoning.prompt import Words
-from reasoning.recorded import Cell, Model, Recorded
+from reasoning.recorded import Bench, Cell, Model, Recorded
 from reasoning.records import Call, Records, digest
 from reasoning.sampling import SampledFrames
 from reasoning.strategy import Task
@@ -93,7 +94,7 @@ class Run:
         settings = study.arms[0].settings
         self.model = Model.of(llm, settings.videollms[settings.videollm])
         self._limit, self._tell = limit, on_progress
-        self._frames = SampledFrames()
+        self._frames, self._bench = SampledFrames(), Bench()
         self._timelines = Timelines(study, perceive)
         self._tools: dict[str, Tools] = {}
         self._clock = Clock(0, ())
@@ -117,8 +118,12 @@ class Run:
                     cells.append(Todo(arm, item, repeat, (number, place, repeat), inputs, key))
         return tuple(cells)
 
-    def __call__(self, cells: Sequence[Todo] | None = None) -> Progress:
+    def __call__(self, cells: Sequence[Todo] | None = None, workers: int = 1) -> Progress:
         """Ask what is not recorded, and score what is.
+
+        Args:
+            cells: of ``todo``; None = all.
+            workers: calls under way at once, for a model that is ``parallel``.
 
         Raises:
             BadInput: something the user has to mend.
@@ -130,10 +135,26 @@ class Run:
         for cell in cells:
             if cell.key:
                 self._score(cell, cell.key)
-            else:
-                self._tell(self._clock.progress(cell.item.video or cell.item.question.id))
-                self._ask(cell)
+        waiting = [cell for cell in cells if not cell.key]
+        if workers == 1:
+            for cell in waiting:
+                self._work_at(cell)
+        else:
+            self._share(waiting, workers)
         return self._clock.progress("done")
+
+    def _share(self, waiting: Sequence[Todo], workers: int) -> None:
+        pool = ThreadPoolExecutor(workers)
+        try:
+            for done in as_completed([pool.submit(self._work_at, cell) for cell in waiting]):
+                done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _work_at(self, cell: Todo) -> None:
+        with self._bench:
+            self._tell(self._clock.progress(cell.item.video or cell.item.question.id))
+            self._ask(cell)
 
     def _recorded(self) -> dict[tuple[str, str, int, str], str]:
         answered = self.records.answered()
@@ -166,6 +187,7 @@ class Run:
             self.model,
             self.records,
             Cell(item.question.id, timeline.video.sha256, cell.repeat),
+            self._bench,
             sees=cell.arm.condition.video,
         )
         start_s = time.monotonic()

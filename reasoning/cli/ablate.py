@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from reasoning.study_clock import Progress
     from reasoning.study_plan import Plan
     from reasoning.study_run import Run
+    from reasoning.videollm import VideoLLM
 
 _SECONDS_PER_MINUTE, _MINUTES_PER_HOUR = 60, 60
 
@@ -42,6 +43,9 @@ def command(
     model: choosing.Model = None,
     base_url: choosing.BaseUrl = None,
     trust_remote_code: choosing.TrustRemoteCode = False,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Calls under way at once, for models on a server.")
+    ] = 1,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Print the plan: calls, tokens, cost, what is done."),
@@ -75,6 +79,7 @@ def command(
     llm = build_videollm(loaded.arms[0].settings, drafts_only=dry_run)
     with contextlib.closing(store), contextlib.closing(llm), _progress(quiet) as on_progress:
         _fetch(llm.weights, quiet)
+        _check_workers(llm, workers)
         run = Run(loaded, store, llm, _perceiving(quiet), limit, on_progress)
         cells = run.todo()
         plan = plan_of(cells, llm)
@@ -83,12 +88,13 @@ def command(
             return 0
         if plan.egress is not None:
             _agree(plan, yes, max_cost, quiet)
-        return _run(run, cells, limit, on_progress, json, quiet)
+        return _run(run, cells, workers, limit, on_progress, json, quiet)
 
 
 def _run(
     run: Run,
     cells: Any,
+    workers: int,
     limit: int | None,
     on_progress: Callable[[Progress], None],
     json: bool,
@@ -98,7 +104,7 @@ def _run(
     from reasoning.stamp import stamp
 
     run.records.stamp(stamp(run.study, run.model, limit))
-    end = run(cells)
+    end = run(cells, workers)
     on_progress(end)
     table = outcomes(run.records)
     if json:
@@ -106,6 +112,16 @@ def _run(
     else:
         _show(run, table, end, quiet)
     return int(end.done < end.total)
+
+
+def _check_workers(llm: VideoLLM, workers: int) -> None:
+    from perception.errors import BadInput
+
+    if workers > 1 and not getattr(llm, "parallel", False):
+        raise BadInput(
+            f"{llm.name} answers one call at a time; leave out --workers, or ask a model on a chat "
+            "server (--base-url)."
+        )
 
 
 def _fetch(names: Sequence[str], quiet: bool) -> None:

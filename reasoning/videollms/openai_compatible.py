@@ -38,6 +38,9 @@ _BAD_REQUEST = frozenset({400, 422})
 class OpenAICompatible:
     """A model behind a server."""
 
+    parallel = True
+    """Several threads may call ``answer`` at once."""
+
     def __init__(self, options: Options, key_variable: str = "", key: str = "") -> None:
         self.options = options
         self._is_here = is_loopback(options.base_url)

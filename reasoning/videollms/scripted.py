@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from perception.errors import BadInput
 from reasoning.answer import Answer, Failure, FailureKind
@@ -74,6 +74,7 @@ class Scripted:
 
     options: Options
     requests: list[Request] = field(default_factory=list)
+    parallel: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

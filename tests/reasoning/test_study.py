@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +27,7 @@ from reasoning.stamp import stamp
 from reasoning.study import Study, load
 from reasoning.study_plan import plan_of
 from reasoning.study_run import MOST_UNAVAILABLE, Run
+from reasoning.videollm import Request
 from reasoning.videollms import scripted
 from tests.perception import clips
 
@@ -254,6 +257,45 @@ def test_conditions_that_come_to_the_same_request_share_the_answer(tmp_path: Pat
     )
     assert run().asked == 3
     assert len(outcomes(run.records).rows) == 6
+
+
+def test_workers_ask_at_once_and_nothing_twice(tmp_path: Path) -> None:
+    conditions = (
+        "repeats: 4\nconditions: [{name: a, cues: none}, {name: b, cues: none, notice: short}, "
+        "{name: all}]"
+    )
+    (tmp_path / "one").mkdir()
+    alone, _, _ = made(tmp_path / "one", conditions)
+    alone()
+    run, llm, watched = made(tmp_path, conditions)
+    together = threading.Barrier(4)
+
+    def slow(request: Request) -> Any:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            together.wait(timeout=0.5)
+        return scripted.Scripted.answer(llm, request)
+
+    run.model = replace(run.model, llm=_Slow(llm, slow))
+    end = run(workers=4)
+    assert (end.done, end.asked, len(llm.requests)) == (36, 24, 24)
+    assert len(watched.calls) == 2
+    assert outcomes(run.records).rows == outcomes(alone.records).rows
+
+
+class _Slow:
+    def __init__(self, llm: scripted.Scripted, answer: Callable[[Request], Any]) -> None:
+        self._llm, self.answer = llm, answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._llm, name)
+
+
+def test_an_error_ends_all_workers(tmp_path: Path) -> None:
+    sections = SECTIONS.replace('{default: "A"}', "{rules: []}")
+    run, llm, _ = made(tmp_path, "repeats: 9\nconditions: [{name: a, cues: none}]", sections)
+    with pytest.raises(CuelightError, match="same command"):
+        run(workers=3)
+    assert len(llm.requests) < 27
 
 
 def test_repeats_have_seeds_of_their_own(tmp_path: Path) -> None:
