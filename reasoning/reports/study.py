@@ -37,6 +37,7 @@ _SECTIONS: tuple[Callable[[Given], Section | None], ...] = (
     correlations.section,
     error_sources.section,
     dataset.section,
+    categories.beside_paper,
 )
 
 
