@@ -14,7 +14,7 @@ from reasoning.answer import Verdict
 from reasoning.records import Records
 from reasoning.statistics import Accuracy
 
-__all__ = ["PAPER", "Rated", "Raters", "Together", "raters", "read", "together"]
+__all__ = ["PAPER", "Rated", "Raters", "Together", "judged", "raters", "read", "together"]
 
 PAPER = "MimeQA reports 92.0 % of 352 answers for GPT-4o against people (its Appendix C)."
 
@@ -101,6 +101,17 @@ def read(path: Path, records: Records | None = None, judge: str | None = None) -
     ]
 
 
+def judged(records: Records) -> list[Rated]:
+    """What the judges of a study say of each recorded answer, one that conditions share once.
+
+    Raises:
+        BadInput: a judge gives points.
+    """
+    answers = {cell[3]: str(cell[4].get("video", "")) for cell in records.cells()}
+    judges = _judges(records)
+    return [Rated(video, {}, _right(records, key, judges)) for key, video in answers.items()]
+
+
 def together(rated: Sequence[Rated]) -> Together:
     """How far all raters agree.
 
@@ -162,10 +173,11 @@ def _verdicts(where: str, row: Mapping[str, str], names: Sequence[str]) -> dict[
 def _with_records(
     rows: Sequence[published.Row], people: Sequence[str], records: Records, judge: str | None
 ) -> Iterator[Rated]:
-    known = records.judges()
-    if judge is not None and judge not in known:
-        raise UnknownName("judge", judge, known)
-    judges = (judge,) if judge is not None else known
+    judges = _judges(records)
+    if judge is not None:
+        if judge not in judges:
+            raise UnknownName("judge", judge, judges)
+        judges = (judge,)
     cells = records.cells()
     for where, row in rows:
         fits = [cell for cell in cells if _fits(row, cell)]
@@ -174,11 +186,10 @@ def _with_records(
             told = ", ".join(f"{name} {row[name]!r}" for name in _PLACE if row.get(name))
             many = "is not in the records" if not keys else f"fits {len(keys)} answers"
             raise BadInput(f"{where}: {told} {many}; condition, model and repeat tell them apart.")
-        said = {name: _right(records, fits[0][3], name) for name in judges}
         yield Rated(
             fits[0][4].get("video", ""),
             _verdicts(where, row, people),
-            {name: value for name, value in said.items() if value is not None},
+            _right(records, fits[0][3], judges),
         )
 
 
@@ -193,10 +204,20 @@ def _fits(row: Mapping[str, str], cell: tuple[str, str, int, str, dict[str, obje
     return all(not row.get(name) or row[name].strip() == value for name, value in held.items())
 
 
-def _right(records: Records, key: str, judge: str) -> bool | None:
-    verdict = records.verdict(key, judge)
-    if not isinstance(verdict, Verdict):
-        return None
-    if verdict.score not in (0.0, 1.0):
-        raise BadInput(f"{judge} gives points ({verdict.score:g}), not right or wrong.")
-    return verdict.score == 1.0
+def _judges(records: Records) -> tuple[str, ...]:
+    """All who judged; the benchmark's own scorer, which needs no judge, is none of them."""
+    scorers = {stamp.get("benchmark") for stamp in records.stamps()}
+    return tuple(name for name in records.judges() if name not in scorers)
+
+
+def _right(records: Records, key: str, judges: Sequence[str]) -> dict[str, bool]:
+    """What each of ``judges`` says of an answer, as far as it is clear."""
+    found = {}
+    for judge in judges:
+        verdict = records.verdict(key, judge)
+        if not isinstance(verdict, Verdict):
+            continue
+        if verdict.score not in (0.0, 1.0):
+            raise BadInput(f"{judge} gives points ({verdict.score:g}), not right or wrong.")
+        found[judge] = verdict.score == 1.0
+    return found

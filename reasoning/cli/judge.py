@@ -114,8 +114,12 @@ def sample(
 
 def agreement(
     human: Annotated[
-        Path, typer.Argument(help="A CSV with a column human, and judge unless --records is given.")
-    ],
+        Path | None,
+        typer.Argument(
+            help="A CSV with a column human, and judge unless --records is given. Left out: how "
+            "far the judges of --records agree among themselves."
+        ),
+    ] = None,
     records: Annotated[
         Path | None, typer.Option(help="The records of a study, for what its judges said.")
     ] = None,
@@ -123,14 +127,17 @@ def agreement(
     json: output.Json = False,
     quiet: output.Quiet = False,
 ) -> None:
-    """Tell how far judges agree with people: share with its interval, kappa, alpha."""
-    from reasoning.judge_agreement import PAPER, read, together
+    """Tell how far judges agree with people, or with each other: share, interval, kappa, alpha."""
+    from perception.errors import BadInput
+    from reasoning.judge_agreement import PAPER, judged, read, together
 
     if records is None:
+        if human is None:
+            raise BadInput("Give a CSV that people filled in, or --records of a study, or both.")
         rated = read(human)
     else:
         with contextlib.closing(_opened(records)) as store:
-            rated = read(human, store, judge)
+            rated = judged(store) if human is None else read(human, store, judge)
     found = together(rated)
     if json:
         output.emit(asdict(found))
@@ -144,7 +151,7 @@ def agreement(
     ):
         if alpha is not None:
             tell(f"Krippendorff's alpha of {who}: {alpha:.3f}")
-    if not quiet:
+    if human is not None and not quiet:
         tell(PAPER)
 
 

@@ -285,6 +285,29 @@ def test_a_sample_is_drawn_filled_in_and_compared(
     assert "92.0 % of 352" in capsys.readouterr().out
 
 
+def test_judges_are_compared_without_people(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = study(tmp_path, conditions=2)
+    judged(path, scripted(("A box", "FALSE"), default="TRUE", name="one"))
+    assert run("agreement", "--records", str(path)) == 2
+    assert "rated by two of one" in capsys.readouterr().err
+    judged(path, scripted(("A rope", "well"), default="TRUE", name="two"))
+    assert run("agreement", "--records", str(path), "--json") == 0
+    (pair,) = json.loads(capsys.readouterr().out)["pairs"]
+    assert (pair["first"], pair["second"]) == ("one", "two")
+    assert (pair["share"]["n"], pair["share"]["value"], pair["only_second"]) == (2, 0.5, 1)
+    records = Records(path)
+    records.judge(records.cells()[0][3], "csv_questions", Verdict(0.5, "", "csv_questions"))
+    assert {name for rated in judge_agreement.judged(records) for name in rated.judges} == {
+        "one",
+        "two",
+    }
+    records.close()
+    assert run("agreement") == 2
+    assert "--records of a study, or both" in capsys.readouterr().err
+
+
 def test_rows_that_the_records_do_not_hold(tmp_path: Path) -> None:
     path = study(tmp_path, conditions=1)
     judged(path, scripted(default="TRUE"))
