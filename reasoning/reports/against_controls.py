@@ -53,6 +53,8 @@ def section(given: Given) -> Section | None:
 
 
 def _told(difference: statistics.Difference, adjusted: float) -> str:
+    if difference.clusters < 2:
+        return "one video tells nothing of others"
     if difference.within_noise:
         return "within noise"
     if adjusted >= 0.05:

@@ -29,6 +29,7 @@ __all__ = ["Compared", "between", "compare", "section", "verdict"]
 
 ALL = "all"
 _LEVEL = 0.05
+_FEWEST_VIDEOS = 2
 _COLUMNS = (
     *("Compared", "Questions", "Before", "After", "Difference", "95 % interval"),
     *("Gained", "Lost", "McNemar p", "Holm", "Clustered p", "Holm (clustered)"),
@@ -186,6 +187,8 @@ def _effect(part: Sequence[_Question]) -> float:
 
 def verdict(found: Compared) -> str:
     """What may be said of the difference."""
+    if found.difference.clusters < _FEWEST_VIDEOS:
+        return "one video tells nothing of others"
     if not (found.difference.gained or found.difference.lost):
         return "no question changed"
     if found.difference.within_noise:
@@ -195,9 +198,15 @@ def verdict(found: Compared) -> str:
     return "gain" if found.difference.value > 0 else "loss"
 
 
+def _interval(difference: statistics.Difference) -> str:
+    """None of one video: the bootstrap has nothing to draw from."""
+    known = difference.clusters >= _FEWEST_VIDEOS
+    return interval(difference.interval if known else None, of_difference=True)
+
+
 def _sentence(found: Compared) -> str:
     difference = found.difference
-    told = f"{signed(difference.value)} points ({interval(difference.interval, True)})"
+    told = f"{signed(difference.value)} points ({_interval(difference)})"
     if found.smallest is None:
         power = "No difference of any size could have been shown with so few changes."
     else:
@@ -225,7 +234,7 @@ def _row(each: Compared) -> tuple[str | Cell, ...]:
         percent(each.before),
         percent(each.after),
         signed(difference.value),
-        interval(difference.interval, True),
+        _interval(difference),
         count(difference.gained),
         count(difference.lost),
         probability(difference.p_mcnemar),

@@ -138,7 +138,9 @@ def _words(given: Given, known: set[tuple[str, str, str, int]]) -> tuple[str, ..
         "drawing an answer with several tags is shared out between them."
     ]
     if strange := len(given.tags.keys() - known):
-        words.append(f"Tagged answers that are not wrong answers of this study, left out: {strange}.")
+        words.append(
+            f"Tagged answers that are not wrong answers of this study, left out: {strange}."
+        )
     return tuple(words)
 
 

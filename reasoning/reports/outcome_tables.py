@@ -105,12 +105,14 @@ def outcome(where: str, row: Mapping[str, Any]) -> Outcome:
     if state not in set(State):
         raise BadInput(f"{where}: state must be one of {', '.join(State)}, not {state!r}.")
     cues, details = (_object(where, name, row.get(name)) for name in _JSON_FIELDS)
+    if not isinstance(details or {}, dict):
+        raise BadInput(f"{where}: details must be an object, not {details!r}.")
     try:
         return Outcome(
             question=str(row["question"]),
             condition=str(row.get("condition") or "answers"),
             model=str(row.get("model") or "model"),
-            repeat=int(_number(where, "repeat", row.get("repeat")) or 0),
+            repeat=_repeat(where, row.get("repeat")),
             state=State(state),
             score=score,
             cues=tuple(InjectedCue(**cue) for cue in cues or ()),
@@ -121,6 +123,13 @@ def outcome(where: str, row: Mapping[str, Any]) -> Outcome:
         raise BadInput(f"{where}: cues are not as Cuelight writes them ({error}).") from None
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
+
+
+def _repeat(where: str, value: Any) -> int:
+    number = _number(where, "repeat", value) or 0.0
+    if not number.is_integer() or number < 0:
+        raise BadInput(f"{where}: repeat must be a whole number from 0, not {value!r}.")
+    return int(number)
 
 
 def _number(where: str, name: str, value: Any) -> float | None:

@@ -98,7 +98,14 @@ def _of_table(path: Path) -> Given:
     rows = outcome_tables.read(path)
     if "score" not in rows[0][1] and "verdict" in rows[0][1]:
         return _imported(path)
+    seen: dict[tuple[str, str, str, int], str] = {}
     table = Outcomes(tuple(outcome_tables.outcome(where, row) for where, row in rows))
+    for (where, _), row in zip(rows, table.rows, strict=True):
+        if (first := seen.setdefault(error_sources.key_of(row), where)) is not where:
+            raise BadInput(
+                f"{where}: question {row.question!r} stands under {row.condition!r} of "
+                f"{row.model!r} already ({first}); number its repeats in a column repeat."
+            )
     asked = {str(row["question"]): str(row.get("question_text") or "") for _, row in rows}
     return Given(table, table.conditions[0], name=path.stem, asked=asked)
 

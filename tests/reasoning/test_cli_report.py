@@ -237,6 +237,9 @@ def test_stamps_of_two_runs_are_compared(run: Run, records: Path, tmp_path: Path
         (("report", "t.csv", "--text-review", "none.csv"), "There is no table 'none.csv'"),
         (("report", "broken.jsonl"), "broken.jsonl, line 1: no JSON"),
         (("report", "score.csv"), "score.csv, line 2: score must be a number or empty, not 'x'"),
+        (("report", "twice.csv"), "twice.csv, line 3: question 'a' stands under 'answers'"),
+        (("report", "odd.jsonl"), "odd.jsonl, line 1: details must be an object, not [1]"),
+        (("report", "endless.jsonl"), "endless.jsonl, line 1: repeat must be a whole number"),
         (("report", "margins", "t.csv"), "t.csv lacks the columns category"),
         (("report", "margins", "m.csv"), "m.csv, line 2: of 3 questions 4 and 1 cannot be right"),
         (("compare", "t.csv", "u.csv"), "No question has a score in both runs"),
@@ -257,6 +260,9 @@ def test_a_mistake_is_one_sentence(
     (tmp_path / "empty.csv").write_text("question,score\n")
     (tmp_path / "broken.jsonl").write_text("{")
     (tmp_path / "score.csv").write_text("question,score\na,x\n")
+    (tmp_path / "twice.csv").write_text("question,score\na,1\na,0\n")
+    (tmp_path / "odd.jsonl").write_text('{"question": "a", "score": 1, "details": [1]}')
+    (tmp_path / "endless.jsonl").write_text('{"question": "a", "score": 1, "repeat": 1e999}')
     (tmp_path / "m.csv").write_text("category,questions,before,after\na,3,4,1\n")
     shown = run(*arguments)
     assert shown.code == 2

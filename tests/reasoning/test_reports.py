@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from perception.errors import BadInput, UnknownName
+from perception.errors import BadInput, MissingExtra, UnknownName
 from reasoning import tradeoff
 from reasoning.outcomes import InjectedCue, Outcome, Outcomes, State
 from reasoning.reports import (
@@ -217,6 +218,12 @@ def test_a_family_is_all_levels_and_categories_once() -> None:
     )
     assert [each.holm_clustered for each in found] == pytest.approx([5 * 2 / 2**6] * 5)
     assert {differences.verdict(each) for each in found} == {"not clear after Holm"}
+
+
+def test_one_video_tells_nothing_of_others() -> None:
+    rows = [replace(each, video="v") for each in two([0] * 9, [1] * 9)]
+    (line,) = words(table(differences.section(given(rows)), "difference_1"))
+    assert (line[4], line[5], line[-1]) == ("+100.0", "–", "one video tells nothing of others")
 
 
 def test_repeats_are_no_further_questions() -> None:
@@ -507,6 +514,12 @@ def test_the_tagging_page_holds_every_wrong_answer_as_data() -> None:
     wrong = [each for each in study.outcomes.rows if each.score == 0]
     assert [each["key"][2] for each in data["answers"]] == [each.question for each in wrong]
     assert data["answers"][0]["given"] == [EVIL]
+
+
+def test_a_missing_extra_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'cuelight\[studies\]'"):
+        report(given([row("a")]))
 
 
 def test_a_condition_that_is_not_there_is_named() -> None:
