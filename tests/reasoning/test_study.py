@@ -21,6 +21,7 @@ from reasoning.conditions import conditions_of
 from reasoning.exporting import COLUMNS, export
 from reasoning.importing import import_table
 from reasoning.outcomes import Outcomes, State
+from reasoning.outgoing import frame_times
 from reasoning.records import Records
 from reasoning.results import outcomes
 from reasoning.stamp import stamp
@@ -261,14 +262,14 @@ def test_conditions_that_come_to_the_same_request_share_the_answer(tmp_path: Pat
 
 def test_workers_ask_at_once_and_nothing_twice(tmp_path: Path) -> None:
     conditions = (
-        "repeats: 4\nconditions: [{name: a, cues: none}, {name: b, cues: none, notice: short}, "
+        "repeats: 2\nconditions: [{name: a, cues: none}, {name: b, cues: none, notice: short}, "
         "{name: all}]"
     )
     (tmp_path / "one").mkdir()
     alone, _, _ = made(tmp_path / "one", conditions)
     alone()
     run, llm, watched = made(tmp_path, conditions)
-    together = threading.Barrier(4)
+    together = threading.Barrier(2)
 
     def slow(request: Request) -> Any:
         with contextlib.suppress(threading.BrokenBarrierError):
@@ -277,7 +278,7 @@ def test_workers_ask_at_once_and_nothing_twice(tmp_path: Path) -> None:
 
     run.model = replace(run.model, llm=_Slow(llm, slow))
     end = run(workers=4)
-    assert (end.done, end.asked, len(llm.requests)) == (36, 24, 24)
+    assert (end.done, end.asked, len(llm.requests)) == (18, 12, 12)
     assert len(watched.calls) == 2
     assert outcomes(run.records).rows == outcomes(alone.records).rows
 
@@ -395,6 +396,15 @@ def test_a_condition_without_video_shows_no_pictures(tmp_path: Path) -> None:
     run()
     assert len(llm.requests) == 3
     assert not outcomes(run.records).where(lambda row: row.state is not State.SCORED).rows
+
+
+def test_only_conditions_with_video_show_pictures(tmp_path: Path) -> None:
+    sections = SECTIONS.replace('{default: "A"}', '{default: "A", frame_rate_hz: 10.0}')
+    conditions = "conditions: [{name: seen, cues: none}, {name: blind, cues: none, video: false}]"
+    run, llm, _ = made(tmp_path, conditions, sections)
+    run()
+    shown = [bool(frame_times(request)) for request in llm.requests]
+    assert shown == [True, False] * 3
 
 
 @pytest.mark.parametrize(
