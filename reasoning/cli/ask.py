@@ -111,7 +111,7 @@ def command(
 
     with contextlib.closing(llm), _telling_of(files[:-1]):
         result = _asked(asked, path, perception.timeline, llm, settings, cues, confirm, quiet)
-    _write_page(files[-1], perception.timeline, path, result)
+    _write_page(files[-1], perception, path, result, quiet)
     if json:
         output.emit(_document(result, perception, files))
     else:
@@ -197,16 +197,20 @@ def _drafted(
     return int(not drafted["fits"])
 
 
-def _write_page(page: Path, timeline: CueTimeline, path: Path, result: Asked) -> None:
+def _write_page(page: Path, perception: Perception, path: Path, result: Asked, quiet: bool) -> None:
+    timeline = perception.timeline
+    from reasoning.cli._showing import extras, shown_video
     from reasoning.viewer.page import write_page
 
+    shown = shown_video(path, timeline, page.with_suffix(""), None, quiet)
     write_page(
         page,
         timeline,
-        video=path,
+        video=shown.path,
         question=result.question,
         prompt=result.cues,
         answer=result.reply,
+        extras=extras(timeline, path, perception.traces, shown),
     )
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from perception.recognizer import Traces
     from reasoning.cli._showing import Shown
     from reasoning.config import Config
-    from reasoning.viewer.lanes import Lane
     from reasoning.viewer.page import Extras
 
 CUES_SUFFIX = ".cues.json"
@@ -305,7 +304,9 @@ def _beside(cues: Path, timeline: CueTimeline) -> Path | None:
 
 def _tell(timeline: CueTimeline, page: Path | None, json: bool, quiet: bool) -> None:
     if json:
-        output.emit(_document(timeline, page))
+        from reasoning.viewer.document import document
+
+        output.emit(document(timeline, page))
     elif page is None:
         from rich.console import Console
 
@@ -314,39 +315,6 @@ def _tell(timeline: CueTimeline, page: Path | None, json: bool, quiet: bool) -> 
         Console(highlight=False).print(drawing(timeline))
     else:
         tell(page if quiet else f"Wrote {page}")
-
-
-def _document(timeline: CueTimeline, page: Path | None) -> dict[str, Any]:
-    from reasoning.viewer.lanes import extent_s, lanes
-
-    return {
-        "page": None if page is None else str(page),
-        "video": timeline.video.name,
-        "extent_s": extent_s(timeline),
-        "lanes": [_lane(lane) for lane in lanes(timeline)],
-    }
-
-
-def _lane(lane: Lane) -> dict[str, Any]:
-    cues = sorted((cue for row in lane.rows for cue in row), key=lambda cue: (cue.span, cue.id))
-    return {
-        "label": lane.label,
-        "track": lane.track.id,
-        "kind": lane.track.kind,
-        "person": lane.person,
-        "status": lane.track.status,
-        "notes": list(lane.track.notes),
-        "cues": [
-            {
-                "id": cue.id,
-                "start_s": cue.span.start_s,
-                "end_s": cue.span.end_s,
-                "text": cue.text,
-                "confidence": cue.confidence,
-            }
-            for cue in cues
-        ],
-    }
 
 
 def _interactive() -> bool:

@@ -42,7 +42,18 @@ from reasoning.viewer.view import percent_words, view
 __all__ = ["Extras", "page", "video_url", "write_page"]
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("base", "player", "lanes", "overlay", "cards", "prompts", "study", "review", "main")
+_SCRIPTS = (
+    "base",
+    "player",
+    "lanes",
+    "gestures",
+    "overlay",
+    "cards",
+    "prompts",
+    "study",
+    "review",
+    "main",
+)
 """The files of ``js/`` in the order in which they make the page's one script."""
 _CHIPS = 12
 """Cues of the prompt that are listed beside the answer before the rest is folded away."""
@@ -197,6 +208,7 @@ def _data(
         "sha256": info.sha256,
         "start_s": start_s,
         "extent_s": shown["extent_s"],
+        "rate_hz": info.rate_hz,
         "width": info.width,
         "height": info.height,
         "lanes": lanes,

@@ -46,6 +46,7 @@ _MAX_SIDE_PX = 960
 _ENCODER = {"preset": "veryfast", "crf": "23", "bf": "0", "g": "30"}
 """A key frame at least every 30 pictures, so that seeking is quick."""
 _TICKS_PER_S = 90_000
+"""MPEG's system clock."""
 _PURPOSE = "Cuelight's copy for browsers of "
 
 
@@ -138,7 +139,8 @@ class _Copy:
     def _show(self, frame: Frame) -> None:
         import av
 
-        rgb = np.ascontiguousarray(frame.rgb[: frame.rgb.shape[0] & ~1, : frame.rgb.shape[1] & ~1])
+        odd = frame.rgb.shape[0] % 2, frame.rgb.shape[1] % 2
+        rgb = np.pad(frame.rgb, ((0, odd[0]), (0, odd[1]), (0, 0)), mode="edge")
         if self._pictures is None:
             self._pictures = self._open(rgb.shape[1], rgb.shape[0])
         ticks = 0 if self._last < 0 else round(frame.time_s * _TICKS_PER_S)

@@ -11,6 +11,7 @@ import io
 import ipaddress
 import re
 import secrets
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -46,9 +47,8 @@ class PageServer(ThreadingHTTPServer):
         contents: by name; names hold no slash.
         first: the name of the page.
         on_review: takes the text of a review that came in; raises ``BadInput`` where it is none.
-        host: an address of this machine; only loopback unless ``anywhere``.
+        host: a loopback address of this machine.
         port: 0 = any that is free.
-        anywhere: whether addresses that other machines reach are allowed.
 
     Raises:
         BadInput: ``host`` is not loopback, or the port is taken.
@@ -63,24 +63,26 @@ class PageServer(ThreadingHTTPServer):
         on_review: Callable[[str], None],
         host: str = LOOPBACK,
         port: int = 0,
-        anywhere: bool = False,
     ) -> None:
-        if not (anywhere or _is_loopback(host)):
+        if not _is_loopback(host):
             raise BadInput(
                 f"{host!r} is an address that other machines reach, and a page shows people's "
                 f"pictures; take {LOOPBACK}."
             )
         self.token = secrets.token_urlsafe(_TOKEN_BYTES)
         self.contents, self.on_review = dict(contents), on_review
+        if ":" in host:
+            self.address_family = socket.AF_INET6
         try:
             super().__init__((host, port), _Handler)
         except OSError as error:
             raise BadInput(
-                f"Cannot listen at {host}:{port} ({error.strerror}); leave out --port for any "
-                "port that is free."
+                f"Cannot listen at {host}:{port} ({error.strerror}); another --port may be free, "
+                "and 0 is any that is."
             ) from None
-        self.hosts = {f"{name}:{self.server_port}" for name in (host, "localhost", LOOPBACK)}
-        self.url = f"http://{host}:{self.server_port}/{self.token}/{quote(first, safe='')}"
+        name = f"[{host}]" if ":" in host else host
+        self.hosts = {f"{each}:{self.server_port}" for each in (name, "localhost")}
+        self.url = f"http://{name}:{self.server_port}/{self.token}/{quote(first, safe='')}"
         self.review_url = f"/{self.token}/review"
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -3,6 +3,8 @@ const LEAST_SPAN_PX = 3;
 const LABEL_PX = 34;
 const LEAST_VIEW_S = 0.2;
 const WAVE_PX = 44;
+const LANE_PX = 160;
+const MOST_LANE_PX = 1200;
 const shown = { from: 0, to: data.extent_s };
 const lit = new Set();
 let chosen = null;
@@ -15,6 +17,12 @@ const readColours = () => {
   colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 };
 
+/** Many rows are low, so that a lane is at most `LANE_PX` high, or `MOST_LANE_PX` at three pixels a row. */
+const rowHeight = (rows) => {
+  if (rows <= LANE_PX / ROW_PX) return ROW_PX;
+  return Math.min(Math.max(3, Math.floor(LANE_PX / rows)), MOST_LANE_PX / rows);
+};
+const barHeight = (rowPx) => (rowPx > 8 ? rowPx - 3 : rowPx > 2 ? rowPx - 1 : rowPx);
 const stripOf = (canvas) => {
   const context = canvas.getContext("2d");
   return { canvas, context, width: 0, height: 0 };
@@ -23,7 +31,7 @@ const strips = [...document.querySelectorAll(".lane[data-lane]")].flatMap((box) 
   const lane = data.lanes[Number(box.dataset.lane)];
   const canvas = box.querySelector("canvas.cues");
   if (!canvas) return [];
-  const rowPx = lane.rows.length <= 6 ? ROW_PX : Math.max(3, Math.min(ROW_PX, Math.floor(160 / lane.rows.length)));
+  const rowPx = rowHeight(lane.rows.length);
   const order = lane.rows.flat().sort((a, b) => data.cues[a].start_s - data.cues[b].start_s || a - b);
   return [{ ...stripOf(canvas), box, lane, rowPx, order, least: 0, at: -1, rows: lane.rows }];
 });
@@ -124,7 +132,7 @@ const hatch = (context, x, y, width, height) => {
 const drawSpan = (strip, number, x, y, width) => {
   const { context, rowPx, lane } = strip;
   const cue = data.cues[number];
-  const height = rowPx > 8 ? rowPx - 3 : rowPx - 1;
+  const height = barHeight(rowPx);
   const [state] = stateOf(number);
   const isOut = state === "dropped";
   const hue = colours[lane.hue];
@@ -163,7 +171,7 @@ const drawSpan = (strip, number, x, y, width) => {
 const outline = (strip, x, y, width, colour, thick) => {
   strip.context.strokeStyle = colour;
   strip.context.lineWidth = thick;
-  strip.context.strokeRect(x, y, width, (strip.rowPx > 8 ? strip.rowPx - 3 : strip.rowPx - 1));
+  strip.context.strokeRect(x, y, width, barHeight(strip.rowPx));
 };
 
 const drawLane = (strip) => {
@@ -290,105 +298,3 @@ const go = (number) => {
   seek(startOf(number));
   bringIntoView(startOf(number));
 };
-
-const drag = { strip: null, x: 0, from: 0, moved: false, length: 0 };
-const scrub = (event) => seek(timeAt(event.clientX - axis.canvas.getBoundingClientRect().left, axis.width));
-const startDrag = (strip, event) => {
-  if (event.button) return;
-  Object.assign(drag, { strip, x: event.clientX, from: shown.from, moved: false, length: shown.to - shown.from });
-  strip.canvas.setPointerCapture(event.pointerId);
-};
-const moveDrag = (event) => {
-  const by = event.clientX - drag.x;
-  if (Math.abs(by) > 3) drag.moved = true;
-  if (!drag.moved) return;
-  const from = drag.from - (by / drag.strip.width) * drag.length;
-  show(from, from + drag.length);
-};
-strips.forEach((strip) => {
-  const at = (event) => {
-    const box = strip.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  };
-  strip.canvas.addEventListener("pointerdown", (event) => startDrag(strip, event));
-  strip.canvas.addEventListener("pointermove", (event) => {
-    if (drag.strip) { moveDrag(event); return; }
-    const number = cueAt(strip, ...at(event));
-    strip.canvas.style.cursor = number === null ? "default" : "pointer";
-    tell("hover", number, event.clientX, strip.canvas.getBoundingClientRect());
-  });
-  strip.canvas.addEventListener("pointerleave", () => tell("hover", null));
-  strip.canvas.addEventListener("pointerup", (event) => {
-    const { moved } = drag;
-    drag.strip = null;
-    if (moved) return;
-    const number = cueAt(strip, ...at(event));
-    if (number === null) seek(timeAt(at(event)[0], strip.width)); else go(number);
-  });
-  strip.canvas.addEventListener("dblclick", (event) => {
-    const number = cueAt(strip, ...at(event));
-    if (number !== null) loop(number);
-  });
-  strip.canvas.addEventListener("keydown", (event) => {
-    const last = strip.order.length - 1;
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    let goal = step ? strip.at + step : { Home: 0, End: last }[event.key];
-    while (step && goal >= 0 && goal <= last && !isShown(strip, strip.order[goal])) goal += step;
-    if (event.key === "Enter" && strip.at >= 0) go(strip.order[strip.at]);
-    else if (goal === undefined) return;
-    else if (goal >= 0 && goal <= last) {
-      choose(strip.order[goal]);
-      bringIntoView(startOf(chosen));
-      drawAll();
-      tell("focused", chosen, strip);
-    }
-    event.preventDefault();
-    event.stopPropagation();
-  });
-  strip.canvas.addEventListener("blur", () => tell("hover", null));
-  const slider = strip.box.querySelector("input[type=range]");
-  slider.addEventListener("input", () => {
-    strip.least = Number(slider.value) / 100;
-    strip.box.querySelector("output").textContent = `≥ ${slider.value} %`;
-    const left = strip.order.filter((number) => isShown(strip, number)).length;
-    strip.box.querySelector(".shown").textContent = left === strip.order.length ? left : `${left} of ${strip.order.length}`;
-    redraw();
-  });
-});
-waves.forEach((wave) => {
-  wave.canvas.addEventListener("pointerdown", (event) => startDrag(wave, event));
-  wave.canvas.addEventListener("pointermove", (event) => { if (drag.strip) moveDrag(event); });
-  wave.canvas.addEventListener("pointerup", (event) => {
-    drag.strip = null;
-    if (!drag.moved) seek(timeAt(event.clientX - wave.canvas.getBoundingClientRect().left, wave.width));
-  });
-});
-axis.canvas.addEventListener("pointerdown", (event) => {
-  axis.canvas.setPointerCapture(event.pointerId);
-  scrub(event);
-});
-axis.canvas.addEventListener("pointermove", (event) => { if (event.buttons & 1) scrub(event); });
-find("lanes").addEventListener("wheel", (event) => {
-  const box = axis.canvas.getBoundingClientRect();
-  const length = shown.to - shown.from;
-  if (event.ctrlKey || event.metaKey) {
-    zoom(1.0015 ** -event.deltaY, timeAt(event.clientX - box.left, axis.width));
-  } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-    const by = ((event.deltaX || event.deltaY) / axis.width) * length;
-    show(shown.from + by, shown.to + by);
-  } else return;
-  event.preventDefault();
-}, { passive: false });
-find("pan").addEventListener("input", () => {
-  const length = shown.to - shown.from;
-  const from = (find("pan").value / 1000) * (data.extent_s - length);
-  show(from, from + length);
-});
-find("zoom-in").addEventListener("click", () => zoom(2));
-find("zoom-out").addEventListener("click", () => zoom(0.5));
-find("zoom-fit").addEventListener("click", () => show(0, data.extent_s));
-find("loop").addEventListener("click", () => { if (looped !== null) loop(looped); else if (chosen !== null) loop(chosen); });
-on("time", () => {
-  if (player && !player.paused && (time > shown.to || time < shown.from)) bringIntoView(time);
-  placePlayhead();
-});

@@ -107,7 +107,7 @@ globalThis.cuelight = {
     const strip = strips.find((each) => each.lane === data.lanes[data.cues[number].lane]);
     const place = placeIn(strip, number);
     const box = strip.canvas.getBoundingClientRect();
-    return place && { left: box.left + place.x, top: box.top + place.y, width: place.width, height: strip.rowPx - 3 };
+    return place && { left: box.left + place.x, top: box.top + place.y, width: place.width, height: barHeight(strip.rowPx) };
   },
   isDrawn: (id) => {
     const number = numberOf.get(id);

@@ -20,7 +20,7 @@ const seek = (seconds, inside = 0) => {
 /** The player goes to the middle of a picture's stay, so that rounding shows no other picture. */
 const stepFrame = (way) => {
   if (player && !player.paused) player.pause();
-  if (!frames.length) { seek(time + way / 25); return; }
+  if (!frames.length) { seek(time + way / (data.rate_hz || 25)); return; }
   const at = Math.max(0, Math.min(frameAt(time) + way, frames.length - 1));
   const stays = at + 1 < frames.length ? frames[at + 1] - frames[at] : 0.02;
   seek(frames[at], stays / 2);

@@ -1,0 +1,43 @@
+"""The timeline as lanes in JSON, for machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from perception.cue import CueTimeline
+from reasoning.viewer.lanes import Lane, extent_s, lanes
+
+__all__ = ["document"]
+
+
+def document(timeline: CueTimeline, page: Path | None) -> dict[str, Any]:
+    """The lanes in their order; ``page`` is the file that was written, None where none was."""
+    return {
+        "page": None if page is None else str(page),
+        "video": timeline.video.name,
+        "extent_s": extent_s(timeline),
+        "lanes": [_lane(lane) for lane in lanes(timeline)],
+    }
+
+
+def _lane(lane: Lane) -> dict[str, Any]:
+    cues = sorted((cue for row in lane.rows for cue in row), key=lambda cue: (cue.span, cue.id))
+    return {
+        "label": lane.label,
+        "track": lane.track.id,
+        "kind": lane.track.kind,
+        "person": lane.person,
+        "status": lane.track.status,
+        "notes": list(lane.track.notes),
+        "cues": [
+            {
+                "id": cue.id,
+                "start_s": cue.span.start_s,
+                "end_s": cue.span.end_s,
+                "text": cue.text,
+                "confidence": cue.confidence,
+            }
+            for cue in cues
+        ],
+    }
