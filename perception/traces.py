@@ -49,6 +49,12 @@ __all__ = [
 SUBPIXELS = 4
 """Coordinates are kept in quarters of a pixel, ±8191 pixels."""
 
+_TEXTS = ("cue", "text", "guard", "why")
+"""What arrays of strings are called; all others that are read in groups are numbers."""
+
+_LARGEST = 1e9
+"""No video has a time in seconds, a coordinate or a rate beyond it."""
+
 
 def save(path: Path, traces: Traces) -> None:
     """Write ``traces`` to ``path``, whole or not at all.
@@ -114,7 +120,7 @@ def read_poses(track_id: str, traces: Traces) -> tuple[PersonTrack, ...]:
     """The persons that ``pose_traces`` stored under ``track_id``; empty when there are none.
 
     Raises:
-        BadInput: an array is missing or has another shape than the rest.
+        BadInput: an array is missing, ill-typed, or has another shape than the rest.
     """
     prefix = f"{track_id}/poses"
     fields = group(traces, prefix, ("person", "time", "keypoints", "scores", "observed", "score"))
@@ -172,7 +178,7 @@ def read_text_boxes(track_id: str, traces: Traces) -> tuple[TextBox, ...]:
     """The boxes that ``text_box_traces`` stored under ``track_id``; empty when there are none.
 
     Raises:
-        BadInput: an array is missing or has another shape than the rest.
+        BadInput: an array is missing, ill-typed, or has another shape than the rest.
     """
     prefix = f"{track_id}/boxes"
     fields = group(traces, prefix, ("cue", "time", "corners"))
@@ -189,7 +195,8 @@ def group(
     """The named arrays under ``prefix``; None when none of them is there.
 
     Raises:
-        BadInput: some are missing, or they differ in length although they should not.
+        BadInput: some are missing, hold something else than they should, or differ in length
+            although they should not.
     """
     found = {name: traces[f"{prefix}/{name}"] for name in names if f"{prefix}/{name}" in traces}
     if not found:
@@ -197,10 +204,20 @@ def group(
     missing = [name for name in names if name not in found]
     if missing:
         raise BadInput(f"The traces lack {prefix}/{missing[0]}; present: {', '.join(found)}.")
+    for name, array in found.items():
+        if not _holds(array, texts=name in _TEXTS):
+            wanted = "texts" if name in _TEXTS else f"numbers up to {_LARGEST:g}"
+            raise BadInput(f"The trace {prefix}/{name} does not hold {wanted} only.")
     lengths = {array.shape[:1] for array in found.values()}
     if same_length and len(lengths) != 1:
         raise BadInput(f"The traces {prefix}/* differ in length: {sorted(lengths)}.")
     return found
+
+
+def _holds(array: npt.NDArray[np.generic], *, texts: bool) -> bool:
+    if texts or array.dtype.kind not in "biuf":
+        return texts and array.dtype.kind == "U"
+    return bool(np.all(np.abs(array.astype(np.float64)) <= _LARGEST))
 
 
 def _check(good: bool, prefix: str, name: str, shape: str) -> None:

@@ -193,6 +193,34 @@ def test_poses_that_do_not_fit_together_are_refused(name: str, array: Any) -> No
         read_poses("action", stored)
 
 
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("boxes/time", np.array([np.nan])),
+        ("boxes/time", np.array([1e300])),
+        ("boxes/time", np.array(["2020-01-01"], dtype="datetime64[s]")),
+        ("boxes/time", np.array(["soon"])),
+        ("boxes/time", np.zeros(1, dtype="V8")),
+        ("boxes/corners", np.zeros((1, 4, 2), dtype=np.complex64)),
+        ("boxes/cue", np.array([7])),
+    ],
+)
+def test_text_boxes_of_something_else_are_refused(name: str, array: Any) -> None:
+    box = TextBox("t-1", 0.5, np.zeros((4, 2), np.float32))
+    stored = {**text_box_traces("t", [box]), f"t/{name}": array}
+    with pytest.raises(BadInput, match=f"t/{name} does not hold (texts|numbers up to 1e\\+09)"):
+        read_text_boxes("t", stored)
+
+
+@pytest.mark.parametrize("name", ["rate", "start"])
+def test_a_waveform_without_a_time_is_refused(name: str) -> None:
+    peaks = WaveformPeaks()
+    peaks.feed(AudioChunk(0.0, np.zeros(1600, np.float32)))
+    stored = {**peaks.traces("speech"), f"speech/waveform/{name}": np.array([np.inf])}
+    with pytest.raises(BadInput, match=name):
+        read_waveform("speech", stored)
+
+
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "clip.traces.npz"
     traces.save(path, {"action/x": np.arange(3)})
