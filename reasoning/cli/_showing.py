@@ -64,9 +64,15 @@ def shown_video(
     if proxy is False or (proxy is None and _needs_no_copy(video)):
         return Shown(video)
     target = stem.with_name(f"{stem.name}.proxy.mp4")
-    if not is_proxy_of(target, timeline.video):
+    if is_proxy_of(target, timeline.video):
+        return Shown(target, 0.0)
+    try:
         with output.working("making a copy that browsers play", quiet):
             write_proxy(video, timeline.video, target)
+    except UnreadableVideo:
+        if proxy:
+            raise
+        return Shown(video)
     return Shown(target, 0.0)
 
 
