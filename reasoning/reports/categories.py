@@ -10,7 +10,17 @@ from fractions import Fraction
 from reasoning.benchmarks import mimeqa
 from reasoning.outcomes import Outcome, Outcomes
 from reasoning.reports import mimeqa_published as published
-from reasoning.reports.given import SHORT, Given, Kind, Row, rows, share, short, sorted_categories
+from reasoning.reports.given import (
+    SHORT,
+    Given,
+    Kind,
+    Row,
+    heading,
+    rows,
+    share,
+    short,
+    sorted_categories,
+)
 from reasoning.reports.table import NONE, Cell, Section, Table, percent
 
 __all__ = ["beside_paper", "layout", "section"]
@@ -54,7 +64,7 @@ def layout(
     return Table(
         name,
         title,
-        ("Model", "Avg", *map(short, categories)),
+        (heading(given), "Avg", *map(short, categories)),
         body,
         (_levels(given[0].outcomes, categories, 2, 1),),
         note or _letters(categories),

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from reasoning import statistics
 from reasoning.outcomes import Outcomes
 from reasoning.reports import plots
-from reasoning.reports.given import Given, Kind, Row, rows, short, sorted_categories
+from reasoning.reports.given import Given, Kind, Row, heading, rows, short, sorted_categories
 from reasoning.reports.table import NONE, Cell, Plot, Section, Table, count
 
 __all__ = ["section"]
@@ -92,7 +92,7 @@ def _table_7(found: Sequence[tuple[Row, Pairs]], first: str, categories: Sequenc
         (row.label, *(_r(_of(pairs, first, other).r) for other in others)) for row, pairs in found
     )
     title = f"Correlation of {first} with the other categories"
-    return Table("correlations", title, ("Model", *map(short, others)), body)
+    return Table("correlations", title, (_heading(found), *map(short, others)), body)
 
 
 def _intervals(found: Sequence[tuple[Row, Pairs]]) -> Table:
@@ -108,10 +108,14 @@ def _intervals(found: Sequence[tuple[Row, Pairs]]) -> Table:
     return Table(
         "correlation_intervals",
         "All pairs of categories",
-        ("Model", "Category", "with", "r", "95 % interval", "Videos"),
+        (_heading(found), "Category", "with", "r", "95 % interval", "Videos"),
         tuple(body),
         folded=True,
     )
+
+
+def _heading(found: Sequence[tuple[Row, Pairs]]) -> str:
+    return heading([row for row, _ in found])
 
 
 def _heatmap(number: int, row: Row, pairs: Pairs, categories: Sequence[str]) -> Plot:

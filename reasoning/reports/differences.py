@@ -95,7 +95,10 @@ def between(outcomes: Outcomes, pairs: Sequence[tuple[str, str]]) -> Section | N
         "Every difference is paired by question, in percentage points. "
         "Repeats of a question are averaged first. Intervals are of the bootstrap over videos; "
         "McNemar's test is exact and takes questions for independent, the clustered p swaps the "
-        "conditions video by video. Holm's correction is over the rows of a table.",
+        "conditions video by video. Holm's correction is over the rows of a table. "
+        "Could have shown: the smallest true difference that the exact McNemar test would find in "
+        "four of five samples with as many changes, at the videos' effective sample size; "
+        f"{NONE} = not even if all changes went one way.",
         *(f"{told}: {_sentence(found)}" for told, found in lines),
     ]
     return Section("differences", "Differences", tuple(words), tuple(tables), (_plot(lines),))
@@ -220,9 +223,6 @@ def _table(number: int, told: str, baseline: str, family: Sequence[Compared]) ->
         f"{told} against {baseline}",
         _COLUMNS,
         tuple(_row(each) for each in family),
-        note="Could have shown: the smallest true difference that the exact McNemar test would "
-        "find in four of five samples with as many changes, at the videos' effective sample size; "
-        f"{NONE} = not even if all changes went one way.",
     )
 
 

@@ -17,7 +17,7 @@ from perception.text_file import read_text
 from reasoning import published, statistics
 from reasoning.outcomes import Outcome, State
 from reasoning.reports import plots
-from reasoning.reports.given import Given, rows
+from reasoning.reports.given import Given, heading, rows
 from reasoning.reports.table import Plot, Section, Table, count, interval, percent
 
 __all__ = ["COLUMNS", "TAGS", "Tags", "key_of", "read_tags", "section", "wrong"]
@@ -123,7 +123,15 @@ def section(given: Given) -> Section | None:
     table = Table(
         "error_sources",
         "Sources of errors",
-        ("Model", "Source", "Answers", "Share, %", "95 % interval", "Tagged", "Wrong answers"),
+        (
+            heading(rows(given.outcomes)),
+            "Source",
+            "Answers",
+            "Share, %",
+            "95 % interval",
+            "Tagged",
+            "Wrong answers",
+        ),
         tuple(body),
         note="Shares are of the wrong answers that a person tagged; one may have several tags.",
     )

@@ -21,6 +21,7 @@ __all__ = [
     "Pairing",
     "Row",
     "averaged",
+    "heading",
     "rows",
     "share",
     "short",
@@ -139,6 +140,13 @@ def rows(outcomes: Outcomes, conditions: Iterable[str] | None = None) -> tuple[R
         Row(model, condition, part, _label(model, condition, many_models, many_conditions))
         for model, condition, part in found
     )
+
+
+def heading(given: Sequence[Row]) -> str:
+    """Above the labels of rows."""
+    if all(row.label == row.model for row in given):
+        return "Model"
+    return "Condition" if all(row.label == row.condition for row in given) else "Model, condition"
 
 
 def _label(model: str, condition: str, many_models: bool, many_conditions: bool) -> str:

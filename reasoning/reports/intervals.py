@@ -7,7 +7,7 @@ import math
 from reasoning import statistics
 from reasoning.outcomes import Outcomes, State
 from reasoning.reports import plots
-from reasoning.reports.given import Given, Row, rows, share
+from reasoning.reports.given import Given, Row, heading, rows, share
 from reasoning.reports.table import NONE, Cell, Plot, Section, Table, count, interval, percent
 
 __all__ = ["section"]
@@ -68,7 +68,14 @@ def _table(measured: list[tuple[Row, statistics.Accuracy | None]]) -> Table:
     return Table(
         "intervals",
         "Accuracy in per cent with its interval",
-        ("Model", "Accuracy", "95 % interval", "Scored answers", "Videos", "Design effect"),
+        (
+            heading([row for row, _ in measured]),
+            "Accuracy",
+            "95 % interval",
+            "Scored answers",
+            "Videos",
+            "Design effect",
+        ),
         tuple(body),
     )
 
@@ -97,7 +104,7 @@ def _missing(all_rows: tuple[Row, ...]) -> Table:
         "missing",
         "Failures and answers without a verdict",
         (
-            *("Model", "Asked", "Failed", "Failed, %", "Unscored", "Unscored, %"),
+            *(heading(all_rows), "Asked", "Failed", "Failed, %", "Unscored", "Unscored, %"),
             *("Accuracy at worst", "Accuracy at best"),
         ),
         tuple(body),
@@ -137,7 +144,7 @@ def _spread(all_rows: tuple[Row, ...]) -> Table | None:
     return Table(
         "repeats",
         "How the accuracy varies with decoding, in per cent",
-        ("Model", "Repeats", "Lowest", "Highest", "Standard deviation"),
+        (heading(all_rows), "Repeats", "Lowest", "Highest", "Standard deviation"),
         tuple(body),
     )
 

@@ -6,7 +6,16 @@ from __future__ import annotations
 from reasoning import statistics
 from reasoning.outcomes import Outcome, Outcomes
 from reasoning.reports.categories import layout
-from reasoning.reports.given import Given, Kind, Pairing, Row, rows, share, sorted_categories
+from reasoning.reports.given import (
+    Given,
+    Kind,
+    Pairing,
+    Row,
+    heading,
+    rows,
+    share,
+    sorted_categories,
+)
 from reasoning.reports.table import NONE, Cell, Section, Table, count, interval, percent
 
 __all__ = ["section"]
@@ -73,7 +82,7 @@ def _by_text(given: Given) -> Table:
     return Table(
         "with_and_without_text",
         "Accuracy in per cent on videos with and without text",
-        ("Model", *per_side, *per_side),
+        (heading(rows(given.outcomes)), *per_side, *per_side),
         tuple(body),
         ((("", 1), ("With Text", 3), ("Without Text", 3)),),
         "Other videos stand on the two sides: a difference may be one of the videos, not of "

@@ -26,7 +26,7 @@ def facts(stamps: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         commit, _, changes = str(last["commit"]).partition("+")
         told.append(f"commit {commit[:_SHA_CHARS]}{' with changes' if changes else ''}")
     if last.get("limit"):
-        told.append(f"at most {last['limit']} questions of each video")
+        told.append(f"not more than {last['limit']} of each video's questions")
     return tuple(told)
 
 

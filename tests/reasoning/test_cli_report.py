@@ -143,7 +143,7 @@ def test_a_report_is_a_page_a_text_and_tables(run: Run, records: Path, tmp_path:
     assert shown.code == 0
     told = json.loads(shown.out)
     assert all(Path(each).is_file() for each in told["files"])
-    assert {row["Model"]: row["Avg"] for row in told["tables"]["accuracy"]} == {
+    assert {row["Condition"]: row["Avg"] for row in told["tables"]["accuracy"]} == {
         "none": "66.7",
         "all": "66.7",
         "shuffled": "66.7",
