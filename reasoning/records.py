@@ -16,7 +16,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -167,6 +167,14 @@ class Records:
                 (condition, question, repeat, key, _json(facts), call.model),
             )
         return key
+
+    def unplan(self, cells: Iterable[tuple[str, str, int]]) -> None:
+        """Forget that these cells, ``(condition, question, repeat)``, are part of the study; what
+        was answered stays."""
+        with self._writing():
+            self._db.executemany(
+                "DELETE FROM plan WHERE condition = ? AND question = ? AND repeat = ?", list(cells)
+            )
 
     def cells(self) -> list[tuple[str, str, int, str, dict[str, Any]]]:
         """``(condition, question, repeat, key, facts)`` of every planned cell."""

@@ -36,6 +36,7 @@ from reasoning.study_checks import check
 from reasoning.study_clock import Clock, Progress
 from reasoning.study_videos import Perceive, Timelines, fuser
 from reasoning.tools.assemble import assemble
+from reasoning.tools.calibration import fingerprint
 from reasoning.videollm import Request, Text, VideoFile, VideoLLM
 
 __all__ = ["MOST_UNAVAILABLE", "Run", "Todo"]
@@ -97,6 +98,7 @@ class Run:
         self._frames, self._bench = SampledFrames(), Bench()
         self._timelines = Timelines(study, perceive)
         self._tools: dict[str, Tools] = {}
+        self._calibrated = fingerprint()
         self._clock = Clock(0, ())
         self._unavailable = 0
 
@@ -131,6 +133,7 @@ class Run:
             StorageError: the records cannot be written.
         """
         cells = self.todo() if cells is None else cells
+        self._prune()
         self._clock = Clock(len(cells), (cell.item.video for cell in cells if not cell.key))
         for cell in cells:
             if cell.key:
@@ -142,6 +145,15 @@ class Run:
         else:
             self._share(waiting, workers)
         return self._clock.progress("done")
+
+    def _prune(self) -> None:
+        """Take questions and repeats that the study no longer has out of its table."""
+        asked = {item.question.id for item in self.study.items()}
+        self.records.unplan(
+            (condition, question, repeat)
+            for condition, question, repeat, _, facts in self.records.cells()
+            if "arm" in facts and (question not in asked or repeat >= self.study.repeats)
+        )
 
     def _share(self, waiting: Sequence[Todo], workers: int) -> None:
         pool = ThreadPoolExecutor(workers)
@@ -171,6 +183,7 @@ class Run:
             version("cuelight"),
             arm.digest,
             self._timelines.sources(arm),
+            self._calibrated if arm.settings.tools.calibrated else "",
             self._timelines.stamps(arm, own),
             plain(self._timelines.oracle(arm, own)),
             plain(own),

@@ -21,7 +21,17 @@ from perception.text_file import read_text
 from perception.whole import write_whole
 from reasoning.home import home_folder
 
-__all__ = ["Fitted", "all_kept", "calibrations", "folder", "keep", "kept", "pinned", "shipped_for"]
+__all__ = [
+    "Fitted",
+    "all_kept",
+    "calibrations",
+    "fingerprint",
+    "folder",
+    "keep",
+    "kept",
+    "pinned",
+    "shipped_for",
+]
 
 SCHEMA = "cuelight.calibration/1"
 
@@ -125,6 +135,16 @@ def calibrations() -> Calibrations:
         return as_map(shipped) if shipped is not None else None
 
     return of
+
+
+def fingerprint() -> str:
+    """Digest of all calibrations that were fitted on this machine; empty without any."""
+    if not folder().is_dir():
+        return ""
+    digest = hashlib.sha256()
+    for path in sorted(folder().glob("*.json")):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def as_map(measured: Measured) -> Calibration:

@@ -434,6 +434,21 @@ def test_a_condition_that_changed_leaves_the_table(tmp_path: Path) -> None:
     assert len(llm.requests) == 2
 
 
+def test_questions_and_repeats_that_are_gone_leave_the_table(tmp_path: Path) -> None:
+    run, _, _ = made(tmp_path, "repeats: 2\nconditions: [{name: a, cues: none}]")
+    run()
+    fewer, llm, _ = made(tmp_path, "categories: [Temporal]\nconditions: [{name: a, cues: none}]")
+    fewer()
+    assert [(row.question, row.repeat) for row in outcomes(fewer.records).rows] == [
+        ("questions/t", 0)
+    ]
+    assert not llm.requests, "and what stays is not asked again"
+    back, llm, _ = made(tmp_path, "repeats: 2\nconditions: [{name: a, cues: none}]")
+    back()
+    assert len(outcomes(back.records).rows) == 6
+    assert not llm.requests
+
+
 def test_the_plan_counts_what_is_to_come(tmp_path: Path) -> None:
     conditions = "conditions: [{name: a, cues: none}, {name: b}]"
     run, llm, _watched = made(tmp_path, conditions, limit=1)
