@@ -55,6 +55,9 @@ _TEXTS = ("cue", "text", "guard", "why")
 _LARGEST = 1e9
 """No video has a time in seconds, a coordinate or a rate beyond it."""
 
+MAX_BYTES = 4 << 30
+"""Ten times the poses of six people over ten hours; a small file can unpack to any size."""
+
 
 def save(path: Path, traces: Traces) -> None:
     """Write ``traces`` to ``path``, whole or not at all.
@@ -80,6 +83,8 @@ def load(path: Path) -> Traces:
     """
     try:
         with np.load(path, allow_pickle=False) as archive:
+            if sum(member.file_size for member in archive.zip.infolist()) > MAX_BYTES:
+                raise BadInput(f"it unpacks to more than {MAX_BYTES >> 20} MB")
             return {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise BadInput(f"There is no traces file {str(path)!r}.") from None

@@ -158,6 +158,18 @@ def test_a_truncated_file_is_one_sentence(tmp_path: Path, kept: float) -> None:
         traces.load(path)
 
 
+def test_a_file_that_unpacks_to_more_than_memory_holds_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "clip.traces.npz"
+    traces.save(path, {"a/zeros": np.zeros(2_000_000, np.uint8)})
+    assert path.stat().st_size < 10_000
+    assert len(traces.load(path)["a/zeros"]) == 2_000_000
+    monkeypatch.setattr(traces, "MAX_BYTES", 1 << 20)
+    with pytest.raises(BadInput, match="unpacks to more than 1 MB"):
+        traces.load(path)
+
+
 def test_pickled_objects_are_neither_written_nor_read(tmp_path: Path) -> None:
     path = tmp_path / "clip.traces.npz"
     with pytest.raises(BadInput, match="Python objects"):
