@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from perception.cue import CueTimeline
     from reasoning.config import Config
     from reasoning.outcomes import Outcomes
+    from reasoning.records import Records
     from reasoning.study import Study
     from reasoning.study_clock import Progress
     from reasoning.study_plan import Plan
@@ -67,7 +69,6 @@ def command(
     questions are left without an answer.
     """
     from reasoning.config import build_videollm
-    from reasoning.records import Records
     from reasoning.study import load
     from reasoning.study_plan import plan_of
     from reasoning.study_run import Run
@@ -75,9 +76,13 @@ def command(
     chosen = [*choosing.model_settings(model, base_url, trust_remote_code), *(set or ())]
     loaded = load(study, chosen)
     _fetch(loaded.fetch, quiet)
-    store = Records(records or Path(f"{loaded.name}.sqlite"))
     llm = build_videollm(loaded.arms[0].settings, drafts_only=dry_run)
-    with contextlib.closing(store), contextlib.closing(llm), _progress(quiet) as on_progress:
+    path = records or Path(f"{loaded.name}.sqlite")
+    with (
+        contextlib.closing(llm),
+        _opened(path, dry_run) as store,
+        _progress(quiet) as on_progress,
+    ):
         _fetch(llm.weights, quiet)
         _check_workers(llm, workers)
         run = Run(loaded, store, llm, _perceiving(quiet), limit, on_progress)
@@ -112,6 +117,17 @@ def _run(
     else:
         _show(run, table, end, quiet)
     return int(end.done < end.total)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, dry_run: bool) -> Iterator[Records]:
+    """The records; a dry run makes no file where there is none."""
+    from reasoning.records import Records
+
+    with tempfile.TemporaryDirectory() as scratch:
+        made = Path(scratch) / path.name if dry_run and not path.exists() else path
+        with contextlib.closing(Records(made)) as store:
+            yield store
 
 
 def _check_workers(llm: VideoLLM, workers: int) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from reasoning.answer import Answer, Failure
 from reasoning.records import Records
-from reasoning.stamp import stamp
 from reasoning.study import load
 from reasoning.study_run import Run
 from reasoning.videollm import Request
@@ -43,9 +42,7 @@ def main(study: str, records: str, log: str) -> None:
     def perceive(*_: object) -> None:
         raise AssertionError("the study has no cues to perceive")
 
-    run = Run(loaded, store, llm, perceive)  # type: ignore[arg-type]
-    store.stamp(stamp(loaded, run.model))
-    run()
+    Run(loaded, store, llm, perceive)()  # type: ignore[arg-type]
     store.close()
 
 

@@ -548,6 +548,7 @@ def test_ablate_prints_the_plan_then_the_table(tmp_path: Path) -> None:
     planned = cuelight(*shared, "--dry-run")
     assert planned.exit_code == 0, planned.output
     assert "6 calls" in planned.stdout
+    assert not records.exists()
     ran = cuelight(*shared)
     assert ran.exit_code == 0, ran.output
     assert "66.7%" in ran.stdout

@@ -57,7 +57,7 @@ def started(study: Path, records: Path, log: Path) -> "subprocess.Popen[bytes]":
 
 def finished(study: Path, records: Path, log: Path) -> None:
     process = started(study, records, log)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=200)
     assert process.returncode == 0, errors.decode()
 
 
@@ -125,7 +125,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
         pytest.skip("this system lets no small tmpfs be mounted")
     try:
         process = started(study, disk / "r.sqlite", tmp_path / "calls.log")
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=200)
         assert process.returncode != 0
         assert b"StorageError" in errors
         assert b"cannot be written" in errors
