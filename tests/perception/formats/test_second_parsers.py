@@ -1,10 +1,12 @@
-"""Files that another program reads and writes: ELAN, Praat and WebVTT in independent libraries."""
+"""Files that other programs read and write: ELAN, Praat and captions in independent libraries."""
 
 from __future__ import annotations
 
+import io
 from itertools import pairwise
 from pathlib import Path
 
+import av
 import pytest
 
 from perception.format import Annotation
@@ -135,3 +137,16 @@ def test_what_webvtt_py_writes_is_read() -> None:
     (said,) = built("webvtt").read(vtt.content.encode())
     assert (said.span.start_s, said.span.end_s, said.text) == (1.0, 2.5, "a < b")
     assert said.attributes == {"speaker": "Ann"}
+
+
+@pytest.mark.parametrize(("name", "suffix"), [("srt", "srt"), ("webvtt", "webvtt")])
+def test_ffmpeg_sees_the_cues_and_no_others(name: str, suffix: str) -> None:
+    cues = track("speech", *((2 * n, 2 * n + 1.25, text) for n, text in enumerate(HOSTILE)))
+    content = io.BytesIO(built(name).write(timeline(cues)))
+    with av.open(content, format=suffix) as container:
+        packets = [packet for packet in container.demux() if packet.size]
+        seen = [
+            (float(packet.pts * packet.time_base), float(packet.duration * packet.time_base))
+            for packet in packets
+        ]
+    assert seen == [(2.0 * n, 1.25) for n in range(len(HOSTILE))]
