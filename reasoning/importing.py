@@ -23,6 +23,9 @@ __all__ = ["JUDGE", "import_table"]
 JUDGE = "imported"
 """Judge of what is imported, in the records."""
 
+_AFTER_OURS = 1_000_000
+"""Place of imported conditions: after all of the study's own."""
+
 _SOURCE = "It is the CSV file with the other tool's results."
 _WORDS = {
     **dict.fromkeys(("right", "true", "yes", "correct"), 1.0),
@@ -107,7 +110,7 @@ def _row(
     model = given.get("model") or model
     facts = {
         "condition": given.get("condition") or condition,
-        "order": [0, number, 0],
+        "order": [_AFTER_OURS, number, 0],
         "model": model,
         "video": item.video if item else given.get("video", ""),
         "category": str(item.category) if item else given.get("category", ""),

@@ -504,6 +504,7 @@ def test_results_of_other_tools_are_paired_with_ours(tmp_path: Path) -> None:
     for _ in range(2):
         assert import_table(run.records, theirs, "theirs", "scripted", items) == 3
     table = outcomes(run.records)
+    assert table.conditions == ("all", "theirs")
     assert [(row.state, row.score) for row in table.under("theirs").rows] == [
         (State.SCORED, 0.0),
         (State.SCORED, 1.0),
