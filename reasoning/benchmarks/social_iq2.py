@@ -7,7 +7,8 @@ Files: https://github.com/abwilf/Social-IQ-2.0-Challenge. ``qa_val.json`` (or ``
      "vid_name": "-35BPXuZ898", "ts": "0.00-60.019000", "answer_idx": 0,
      "a0": "He feels confused by the woman …", "a1": …, "a2": …, "a3": …}
 
-``answer_idx`` is absent from the test file, whose answers stay unscored. The wrong choices were
+``answer_idx`` is absent from the test file, whose answers stay unscored. Three ``qid`` of the
+validation file stand for two questions each; the second one's id here ends in ``-2``. The wrong choices were
 written to be told from the right one, and often can be without the question: report the
 choices-only baseline beside any figure. As open questions (MimeQA, section 4.2.2) the right
 choice's text is the reference and MimeQA's judge decides.
@@ -15,6 +16,7 @@ choice's text is the reference and MimeQA's judge decides.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,9 +74,16 @@ class Benchmark:
     def _items(self) -> tuple[Item, ...]:
         path = self._folder / f"qa_{self._options.split}.json"
         fields = ("qid", "q", "vid_name", "ts", *_CHOICES)
-        return tuple(self._item(*row) for row in published.json_lines(path, fields, SOURCE))
+        times: Counter[str] = Counter()
+        items = []
+        for where, row in published.json_lines(path, fields, SOURCE):
+            qid = published.field(where, row, "qid")
+            times[qid] += 1
+            again = f"-{times[qid]}" if times[qid] > 1 else ""
+            items.append(self._item(where, row, f"{qid}{again}"))
+        return tuple(items)
 
-    def _item(self, where: str, row: dict[str, Any]) -> Item:
+    def _item(self, where: str, row: dict[str, Any], id: str) -> Item:
         said = [published.field(where, row, name) for name in _CHOICES]
         known = "answer_idx" in row
         right = published.index_of(where, row, "answer_idx", len(said)) if known else None
@@ -83,7 +92,7 @@ class Benchmark:
         question = Question(
             published.field(where, row, "q"),
             options,
-            id=f"{self.name}/{self._options.split}/{published.field(where, row, 'qid')}",
+            id=f"{self.name}/{self._options.split}/{id}",
         )
         span = _span(where, row["ts"])
         item = Item(

@@ -60,6 +60,14 @@ def test_social_iq_as_published(tmp_path: Path) -> None:
     assert item.details == {"start_s": 0.0, "end_s": 60.019}
 
 
+def test_two_questions_of_one_published_id_are_two(tmp_path: Path) -> None:
+    benchmark = social(tmp_path, SOCIAL)
+    path = tmp_path / "qa_val.json"
+    path.write_text(path.read_text() + json.dumps({**SOCIAL, "q": "Why?"}) + "\n")
+    ids = [item.question.id for item in benchmark.items()]
+    assert ids == ["social_iq2/val/-35_q1_0", "social_iq2/val/-35_q1_0-2"]
+
+
 def test_a_choice_is_right_wrong_or_none(tmp_path: Path) -> None:
     benchmark = social(tmp_path, SOCIAL)
     (item,) = benchmark.items()
