@@ -8,9 +8,9 @@ Files: https://github.com/abwilf/Social-IQ-2.0-Challenge. ``qa_val.json`` (or ``
      "a0": "He feels confused by the woman …", "a1": …, "a2": …, "a3": …}
 
 ``answer_idx`` is absent from the test file, whose answers stay unscored. Three ``qid`` of the
-validation file stand for two questions each; the second one's id here ends in ``-2``. The wrong choices were
-written to be told from the right one, and often can be without the question: report the
-choices-only baseline beside any figure. As open questions (MimeQA, section 4.2.2) the right
+validation file stand for two questions each; the second one's id here ends in ``-2``. The wrong
+choices were written to be told from the right one, and often can be without the question: report
+the choices-only baseline beside any figure. As open questions (MimeQA, section 4.2.2) the right
 choice's text is the reference and MimeQA's judge decides.
 """
 
