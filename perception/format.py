@@ -28,11 +28,13 @@ __all__ = [
     "lines_of",
     "milliseconds",
     "read",
+    "row_name",
     "rows",
     "seconds",
     "shifted",
     "span_ms",
     "text_of",
+    "track_of",
 ]
 
 FOLDER = "perception.formats"

@@ -72,8 +72,9 @@ class TextGrid:
     def read(self, content: bytes) -> tuple[Annotation, ...]:
         """The intervals and points that have a text, tier by tier."""
         tokens = _Tokens(_decoded(content))
-        tokens.words("ooTextFile"), tokens.words("TextGrid")
-        tokens.number(), tokens.number()
+        tokens.words("ooTextFile")
+        tokens.words("TextGrid")
+        tokens.limits()
         tiers = []
         if tokens.flag("<exists>"):
             tiers = [_tier(tokens) for _ in range(tokens.count())]
@@ -142,28 +143,33 @@ class _Tokens:
         """The next string; it must be ``wanted``, if that is given."""
         kind, value = self._next()
         if kind != "string" or value != (wanted or value):
-            raise self._wrong(f'"{wanted}"' if wanted else "a text in double quotes", value)
+            raise self.wrong(f'"{wanted}"' if wanted else "a text in double quotes", value)
         return value
 
     def number(self) -> float:
         """The next number."""
         kind, value = self._next()
         if kind != "number" or not math.isfinite(float(value)):
-            raise self._wrong("a number", value)
+            raise self.wrong("a number", value)
         return float(value)
+
+    def limits(self) -> None:
+        """Pass over the start and the end of the file or of a tier."""
+        self.number()
+        self.number()
 
     def count(self) -> int:
         """The next number, which counts something."""
         value = self.number()
         if value < 0 or value != int(value):
-            raise self._wrong("a whole number", f"{value:g}")
+            raise self.wrong("a whole number", f"{value:g}")
         return int(value)
 
     def flag(self, wanted: str) -> bool:
         """Whether the next flag is ``wanted``."""
         kind, value = self._next()
         if kind != "flag":
-            raise self._wrong("<exists> or <absent>", value)
+            raise self.wrong("<exists> or <absent>", value)
         return value == wanted
 
     def span(self, start_s: float, end_s: float) -> Span:
@@ -193,16 +199,17 @@ class _Tokens:
         self._at = len(self._text)
         raise BadInput(f"line {self._line}: it ends in the middle of a value or tier")
 
-    def _wrong(self, wanted: str, found: str) -> BadInput:
+    def wrong(self, wanted: str, found: str) -> BadInput:
+        """The error that here stands something else than ``wanted``."""
         return BadInput(f"line {self._line}: here stands {wanted}, not {found[:40]!r}")
 
 
 def _tier(tokens: _Tokens) -> tuple[str, list[tuple[Span, str]]]:
     what = tokens.words()
     if what not in (_INTERVALS, _POINTS):
-        raise tokens._wrong(f'"{_INTERVALS}" or "{_POINTS}"', what)
+        raise tokens.wrong(f'"{_INTERVALS}" or "{_POINTS}"', what)
     name = tokens.words()
-    tokens.number(), tokens.number()
+    tokens.limits()
     labels = []
     for _ in range(tokens.count()):
         start_s = tokens.number()

@@ -10,7 +10,7 @@ import pytest
 from perception.cue import Cue, CueTrack, Source, Span
 from perception.errors import BadInput
 from perception.format import Annotation
-from tests.perception.formats.material import built, needed, timeline, track
+from tests.perception.formats.material import HOSTILE, built, needed, timeline, track
 
 
 def read(name: str, text: str, **options: Any) -> list[tuple[float, float, str]]:
@@ -31,6 +31,14 @@ def test_webvtt_with_all_that_the_standard_allows() -> None:
         (1.0, 2.0, "Hello you\n& you"),
         (360_000.0, 360_000.001, ""),
     ]
+
+
+def test_nothing_that_a_caption_says_is_a_tag() -> None:
+    cues = track("a", *((n, n + 1, text) for n, text in enumerate(HOSTILE)))
+    written = built("webvtt").write(timeline(cues)).decode()
+    assert "<" not in written
+    assert written.count("-->") == len(HOSTILE)
+    assert built("srt").write(timeline(cues)).decode().count("-->") == len(HOSTILE)
 
 
 def test_srt_as_people_have_it() -> None:
@@ -109,6 +117,7 @@ def via(**changes: Any) -> str:
                 "xy": [2, 263, 184, 17, 13],
                 "av": {"2": "Egg"},
             },
+            "x5": {"vid": "1", "flg": 0, "z": [3], "xy": [], "av": {"2": "a moment"}},
             "x4": {"vid": "2", "flg": 0, "z": [0, 1], "xy": [], "av": {"1": "other"}},
         },
     }
