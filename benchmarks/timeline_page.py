@@ -137,7 +137,7 @@ def dragging(browser: Any, page: Path) -> dict[str, Any]:
         tab.keyboard.press("0")
         for _ in range(zooms):
             tab.locator("#zoom-in").click()
-        box = tab.locator("canvas.cues").first.bounding_box()
+        box = tab.locator(".cues canvas").first.bounding_box()
         middle, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         tab.mouse.move(middle, y)
         tab.mouse.down()

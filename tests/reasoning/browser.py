@@ -15,8 +15,8 @@ import pytest
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 
-TIMES_S = tuple(n * 0.04 for n in range(25)) + tuple(1.2 + n * 0.08 for n in range(25))
-"""Of the film's pictures: 25 a second at first, then 12.5."""
+TIMES_S = tuple(n * 0.04 for n in range(25)) + tuple(1.21 + n * 0.08 for n in range(25))
+"""Of the film's pictures: 25 a second at first, then 12.5, off the grid of the first."""
 
 GREY_STEP = 4
 WIDTH, HEIGHT = 320, 180

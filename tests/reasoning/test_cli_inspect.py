@@ -181,7 +181,7 @@ def test_a_copy_is_made_where_browsers_need_one_and_used_again(
     page = browser.new_page()
     page.goto((tmp_path / "film.html").as_uri())
     page.wait_for_timeout(500)
-    page.evaluate("cuelight.seek(1.28)")
+    page.evaluate("cuelight.seek(1.3)")
     page.wait_for_timeout(500)
     assert picture_shown(page) == 26
     page.close()

@@ -36,7 +36,7 @@ strips.forEach((strip) => {
     const number = cueAt(strip, ...at(event));
     if (number !== null) loop(number);
   });
-  strip.canvas.addEventListener("keydown", (event) => {
+  strip.list.addEventListener("keydown", (event) => {
     const last = strip.order.length - 1;
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     let goal = step ? strip.at + step : { Home: 0, End: last }[event.key];
@@ -52,7 +52,7 @@ strips.forEach((strip) => {
     event.preventDefault();
     event.stopPropagation();
   });
-  strip.canvas.addEventListener("blur", () => tell("hover", null));
+  strip.list.addEventListener("blur", () => tell("hover", null));
   const slider = strip.box.querySelector("input[type=range]");
   slider.addEventListener("input", () => {
     strip.least = Number(slider.value) / 100;

@@ -29,11 +29,11 @@ const stripOf = (canvas) => {
 };
 const strips = [...document.querySelectorAll(".lane[data-lane]")].flatMap((box) => {
   const lane = data.lanes[Number(box.dataset.lane)];
-  const canvas = box.querySelector("canvas.cues");
-  if (!canvas) return [];
+  const list = box.querySelector(".cues");
+  if (!list) return [];
   const rowPx = rowHeight(lane.rows.length);
   const order = lane.rows.flat().sort((a, b) => data.cues[a].start_s - data.cues[b].start_s || a - b);
-  return [{ ...stripOf(canvas), box, lane, rowPx, order, least: 0, at: -1, rows: lane.rows }];
+  return [{ ...stripOf(list.querySelector("canvas")), list, box, lane, rowPx, order, least: 0, at: -1, rows: lane.rows }];
 });
 const axis = stripOf(find("axis"));
 const waves = data.waveforms.map((wave) => {
@@ -289,7 +289,8 @@ const choose = (number) => {
   option.textContent = labelOf(number);
   option.setAttribute("aria-posinset", strip.at + 1);
   option.setAttribute("aria-setsize", strip.order.length);
-  strip.canvas.setAttribute("aria-activedescendant", option.id);
+  option.setAttribute("aria-selected", "true");
+  strip.list.setAttribute("aria-activedescendant", option.id);
   tell("chosen", number);
   redraw();
 };

@@ -30,11 +30,11 @@ if (data.blocks.length) legend.append(entry("in", "in the prompt"), entry("out",
 const focusLane = (place) => {
   const strip = strips[place];
   if (!strip) return;
-  strip.canvas.focus();
-  strip.canvas.scrollIntoView({ block: "nearest" });
+  strip.list.focus();
+  strip.list.scrollIntoView({ block: "nearest" });
 };
 const laneBy = (step) => {
-  const at = strips.findIndex((strip) => strip.canvas === document.activeElement);
+  const at = strips.findIndex((strip) => strip.list === document.activeElement);
   focusLane(at < 0 ? (step > 0 ? 0 : strips.length - 1) : Math.max(0, Math.min(at + step, strips.length - 1)));
 };
 const keys = {
