@@ -5,10 +5,11 @@
 
 The embedded model scores every choice by its log likelihood per token, behind the question (*with
 the question*) and behind the instruction alone (*choices only*); *the question's share* is the
-difference of the two (pointwise mutual information per token). Choices are laid out in an order
-that hangs on ``--seed``, which decides between equal ones alone. A method that sees the video has
-to beat these numbers. Answers are kept in ``--records``: the same command goes on where it was
-stopped.
+difference of the two (pointwise mutual information per token). *Least likely choice* takes the
+choice that is least likely by itself: where that beats chance, wrong choices are smoother than
+right ones. Choices are laid out in an order that hangs on ``--seed``, which decides between equal
+ones alone. A method that sees the video has to beat these numbers. Answers are kept in
+``--records``: the same command goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -80,11 +81,13 @@ class _Run:
 
     def __init__(self, benchmark: Benchmark, model: Embedded, records: Records) -> None:
         self.benchmark, self.model, self.records = benchmark, model, records
-        self.calls, self.seconds = 0, 0.0
+        self.calls, self.left, self.seconds = 0, 0, 0.0
 
     def answers(self, items: Sequence[Item]) -> list[Row]:
         """Every item's choices, scored in both ways."""
-        started, rows = time.monotonic(), []
+        started, rows, known = time.monotonic(), [], self.records.answered()
+        ways = [self._call(item, way) for item in items for way in (True, False)]
+        self.left = sum(call_key(call) not in known for call, _ in ways)
         try:
             for done, item in enumerate(items, start=1):
                 rows.append((item, self._scores(item, True), self._scores(item, False)))
@@ -96,30 +99,31 @@ class _Run:
         return rows
 
     def _scores(self, item: Item, with_question: bool) -> Scores:
-        request = self._request(item, with_question)
-        asked = digest(request.prompt(), request.options)
-        model = f"{self.model.name} {' '.join(self.model.weights)}".strip()
-        call = Call(item.question.id, "", "", asked, model, asdict(self.model.options))
+        call, request = self._call(item, with_question)
         reply: Answer | Failure | None = self.records.answer(call_key(call))
         if reply is None:
             begun = time.monotonic()
             reply = self.model.answer(request)
             self.records.keep(call, reply, time.monotonic() - begun)
-            self.calls += 1
+            self.calls, self.left = self.calls + 1, self.left - 1
         if isinstance(reply, Failure):
             sys.exit(f"{item.question.id}: {reply.reason}")
         return reply.option_scores
 
-    def _request(self, item: Item, with_question: bool) -> Request:
+    def _call(self, item: Item, with_question: bool) -> tuple[Call, Request]:
         words = self.benchmark.words(item, Shown())
         if not with_question:
             at = words.closing.index(item.question.text) + len(item.question.text)
             words = Words(words.opening, words.closing[at:])
-        return request_for(item.question, None, self.model, wording=words)
+        request = request_for(item.question, None, self.model, wording=words)
+        asked = digest(request.prompt(), request.options)
+        model = f"{self.model.name} {' '.join(self.model.weights)}".strip()
+        settings = asdict(self.model.options)
+        return Call(item.question.id, "", "", asked, model, settings), request
 
     def _progress(self, done: int, total: int) -> None:
         if self.calls and (done % 50 == 0 or done == total):
-            left = self.seconds / self.calls * 2 * (total - done)
+            left = self.seconds / self.calls * self.left
             print(f"{done} of {total}, about {left:.0f} s left", file=sys.stderr)
 
 
@@ -127,7 +131,9 @@ def _per_token(with_question: Scores, without: Scores) -> Iterator[tuple[str, li
     """Each way of choosing, and its value for every option."""
     pairs = list(zip(with_question, without, strict=True))
     yield "with the question", [one.log_likelihood / one.tokens for one, _ in pairs]
-    yield "choices only", [other.log_likelihood / other.tokens for _, other in pairs]
+    alone = [other.log_likelihood / other.tokens for _, other in pairs]
+    yield "choices only", alone
+    yield "least likely choice", [-value for value in alone]
     yield (
         "the question's share",
         [(one.log_likelihood - other.log_likelihood) / one.tokens for one, other in pairs],
