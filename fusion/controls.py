@@ -106,9 +106,15 @@ def corrupted(
         raise UnknownName("control of a timeline", control.name, _OF_TIMELINES)
     tracks = timeline.tracks
     if control.name == "foreign":
-        if other is None or other.video.sha256 == timeline.video.sha256:
+        if other is None:
             raise BadInput(
-                "The control 'foreign' needs the cues of another video; give its NAME.cues.json."
+                "The control 'foreign' needs the cues of another video; give its NAME.cues.json "
+                "(--foreign)."
+            )
+        if other.video.sha256 == timeline.video.sha256:
+            raise BadInput(
+                "The control 'foreign' needs the cues of another video; those given are of the "
+                f"same one ({other.video.name!r})."
             )
         tracks = _stretched(other, timeline.video.duration_s)
     made = []

@@ -51,8 +51,16 @@ def command(
             continue
         files = save_perception(perception, output.output_stem(out, path, span))
         partial |= perception.is_partial
-        documents.append({"video": name, "files": [str(file) for file in files]})
+        documents.append(
+            {
+                "video": name,
+                "tracks": {track.id: track.status for track in perception.timeline.tracks},
+                "files": [str(file) for file in files],
+            }
+        )
         if not json:
+            if len(videos) > 1:
+                tell(f"{name}:")
             tell_tracks(perception, files)
     if json:
         output.emit(documents)

@@ -51,7 +51,8 @@ def fit_all(
     if len(few) == len(groups):
         name = max(few, key=few.__getitem__)
         raise BadInput(
-            f"Of {name} {few[name]} cues are labelled; a calibration takes at least {LEAST_CUES}."
+            f"Too few cues of {name} are labelled: {few[name]}; a calibration takes at least "
+            f"{LEAST_CUES}."
         )
     fitted = [
         _fit(source, labelled, method, len(paths))

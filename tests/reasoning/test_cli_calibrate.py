@@ -142,7 +142,7 @@ def test_list_shows_what_ships_and_what_is_kept(run: Run) -> None:
         (["clip.cues.json", "--labels", "labels.csv", "--kind", "speach"], "Did you mean 'speech'"),
         (["clip.cues.json", "--labels", "labels.csv", "--method", "platt"], "no method of cal"),
         (["clip.cues.json", "two.cues.json", "--labels", "labels.csv"], "the column 'video'"),
-        (["few.cues.json", "--labels", "labels.csv"], "Of speech 5 cues are labelled"),
+        (["few.cues.json", "--labels", "labels.csv"], "Too few cues of speech are labelled: 5"),
         (["bad.cues.json"], "is not a reviewed timeline: its schema is 'x'"),
     ],
 )
