@@ -19,6 +19,7 @@ from perception import video
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span
 from reasoning.answer import Answer, Verdict
 from reasoning.cli import main
+from reasoning.cli._showing import video_of
 from reasoning.records import Call, Records
 from reasoning.viewer.drawn import frame_times_s
 from reasoning.viewer.playable import plays_in_browsers
@@ -140,6 +141,17 @@ def test_a_study_is_shown_beside_the_video_it_asks_about(
     film(other)
     assert run(str(cues_of(other)), "--no-open", "-o", str(folder), "--study", str(records)) == 2
     assert "Available: film." in capsys.readouterr().err
+
+
+def test_a_study_knows_where_its_videos_are(cues: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = cues.parent / "study.sqlite"
+    recorded(records, cues.parent / "film.mp4")
+    assert Path(video_of(records, None)) == cues.parent / "film.mp4"
+    assert run(str(records), "--no-open", "--video", "flim") == 2
+    assert "Did you mean 'film'?" in capsys.readouterr().err
+    (cues.parent / "film.mp4").unlink()
+    assert run(str(records), "--no-open") == 2
+    assert "is not where the study had it" in capsys.readouterr().err
 
 
 def test_pictures_are_where_the_packets_say(tmp_path: Path) -> None:
