@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from perception import plugins
+from perception.errors import MissingExtra
 from reasoning.presets import Loader, Preset
 
-__all__ = ["Machine", "Verdict", "of_family", "of_preset", "this_machine"]
+__all__ = ["Machine", "Verdict", "of_family", "of_preset", "require", "this_machine"]
 
 _FOLDER = "reasoning.videollms"
 _HUGGING_FACE = "huggingface"
@@ -77,6 +78,17 @@ def of_family(name: str) -> Verdict:
         return Verdict(False, f"needs {', '.join(missing)}: {line}")
     about = " ".join((plugins.load(_FOLDER, name).__doc__ or name).split())
     return Verdict(True, re.split(r"[.:](?:\s|$)", about, maxsplit=1)[0])
+
+
+def require(family: str) -> None:
+    """See that the family's packages are here, before anything long is done for it.
+
+    Raises:
+        MissingExtra: one of them is not.
+    """
+    extra, packages = _PACKAGES.get(family, ("", ()))
+    if missing := _missing(packages):
+        raise MissingExtra(missing[0], extra, f"The model family {family}")
 
 
 def of_preset(preset: Preset, machine: Machine) -> Verdict:

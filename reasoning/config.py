@@ -20,7 +20,7 @@ from perception.errors import BadInput, UnknownName
 from perception.perceive import DEFAULT_RECOGNIZERS
 from perception.shipped import shipped
 from perception.text_file import read_text
-from reasoning import plain_yaml, presets
+from reasoning import availability, plain_yaml, presets
 from reasoning.ask import AnswerOptions
 from reasoning.strategy import StrategyOptions
 from reasoning.tools.assemble import ToolOptions
@@ -127,10 +127,13 @@ def build_videollm(config: Config, *, drafts_only: bool = False) -> VideoLLM:
             ``build_draft``, if it exports one).
 
     Raises:
+        MissingExtra: the family's packages are not installed; a draft may do without.
         UserError: what the family says of its options.
     """
     family = plugins.load("reasoning.videollms", config.videollm)
     build = getattr(family, "build_draft", family.build) if drafts_only else family.build
+    if build is family.build:
+        availability.require(config.videollm)
     model: VideoLLM = build(config.videollms[config.videollm])
     return model
 

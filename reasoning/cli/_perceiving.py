@@ -75,7 +75,8 @@ def perceive_video(
 def save_perception(perception: Perception, stem: Path) -> tuple[Path, ...]:
     """Write ``STEM.cues.json`` and, where there is something to draw, ``STEM.traces.npz``.
 
-    Tracks of the same video that lie there already and were not made anew are kept.
+    Tracks of the same video that lie there already and were not made anew are kept; those of
+    another video are replaced, which is told on stderr.
 
     Raises:
         StorageError: the folder cannot be written.
@@ -102,6 +103,7 @@ def _with_earlier(perception: Perception, cues: Path, drawn: Path) -> tuple[CueT
     except CuelightError:
         return timeline, perception.traces
     if earlier.video.sha256 != timeline.video.sha256:
+        tell(f"{cues} held the cues of another video; they are replaced.", err=True)
         return timeline, perception.traces
     kept = tuple(track for track in earlier.tracks if timeline.track(track.id) is None)
     names = {track.id for track in kept}

@@ -36,7 +36,14 @@ def command(
             "a study.",
         ),
     ],
-    out: output.Out = output.HERE,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for the files that are written; without it here, or beside a .cues.json.",
+        ),
+    ] = None,
     text: Annotated[
         bool, typer.Option("--text", help="Draw the lanes in the terminal; no page is written.")
     ] = False,
@@ -106,9 +113,9 @@ def command(
         _refuse(Path(source), unused)
     settings = load(config, set or ())
     seen = (
-        _perceived(source, settings, out, only or (), span, force, quiet, save=not text)
+        _perceived(source, settings, out or output.HERE, only or (), span, force, quiet, not text)
         if perceives
-        else _from_cues(Path(source), out, only or (), span)
+        else _from_cues(Path(source), out or Path(source).parent, only or (), span)
     )
     if text:
         _tell(seen.timeline, None, json, quiet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,10 @@ import pytest
 import yaml
 
 from perception import plugins
-from perception.errors import BadInput, UnknownName, UserError
+from perception.errors import BadInput, MissingExtra, UnknownName, UserError
 from perception.perceive import build_recognizers
 from perception.shipped import shipped
-from reasoning.config import Config, load, parse
+from reasoning.config import Config, build_videollm, load, parse
 
 DEFAULT = shipped("configs") / "default.yaml"
 
@@ -236,3 +237,16 @@ def test_bytes_that_are_no_text_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadInput):
         load(tmp_path / "x.yaml")
+
+
+def test_a_missing_package_is_told_before_anything_long_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = parse(
+        "videollm: openai_compatible\n"
+        "videollms: {openai_compatible: {base_url: 'http://localhost:9/v1'}}"
+    )
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(MissingExtra, match=r"needs the package openai.*cuelight\[openai\]"):
+        build_videollm(settings)
+    build_videollm(settings, drafts_only=True).close()
