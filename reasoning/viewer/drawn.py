@@ -21,7 +21,7 @@ from perception.waveform import read_waveform
 __all__ = ["drawn", "frame_times_s", "packed_times"]
 
 _MOST_POSES = 120_000
-"""About 14 MB of page; of more, only every second, third … is drawn, and the page says so."""
+"""About 14 MB of page; of more, only every second, third … is drawn."""
 
 
 def frame_times_s(path: Path) -> npt.NDArray[np.float64]:
