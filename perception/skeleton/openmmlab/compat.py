@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -120,6 +121,26 @@ def _mmaction_lacks_drn() -> bool:
 def _stand_in_for_drn() -> None:
     _stand_in(_DRN, package=True)
     _stand_in(f"{_DRN}.drn", DRN=_unavailable("DRN", "the wheel of mmaction2 1.2.0 lacks it"))
+
+
+_MULTIMODAL = "mmaction.models.multimodal"
+_LAST_TRANSFORMERS = 4
+
+
+def _mmaction_lacks_timm() -> bool:
+    """With transformers installed, mmaction2 imports its models of text and video, which need timm
+    and the transformers of before release 5; without it, it leaves them out."""
+    if _MULTIMODAL in sys.modules or not _installed("mmaction"):
+        return False
+    try:
+        major = int(version("transformers").partition(".")[0])
+    except PackageNotFoundError:
+        return False
+    return major > _LAST_TRANSFORMERS or not _installed("timm")
+
+
+def _leave_out_multimodal() -> None:
+    _stand_in(_MULTIMODAL, package=True)
 
 
 def _mmcv_lacks_ops() -> bool:
@@ -240,6 +261,13 @@ TRAPS: tuple[Trap, ...] = (
         "https://github.com/open-mmlab/mmaction2/issues/2714",
         _mmaction_lacks_drn,
         _stand_in_for_drn,
+    ),
+    Trap(
+        _MULTIMODAL,
+        "https://github.com/open-mmlab/mmaction2/blob/v1.2.0/mmaction/models/multimodal/vindlu/"
+        "temporal_model.py (imports timm, which mmaction2 does not require)",
+        _mmaction_lacks_timm,
+        _leave_out_multimodal,
     ),
     Trap(
         "mmcv.ops",

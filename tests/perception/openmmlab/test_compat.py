@@ -29,6 +29,9 @@ MMENGINE = {
     ),
 }
 MMACTION = {"mmaction/__init__.py": "raise RuntimeError('must not be imported to be looked at')"}
+TRANSFORMERS = {
+    "transformers-4.57.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: transformers\nVersion: 4.57.0"
+}
 MMPOSE = {"mmpose/__init__.py": ""}
 MMCV = {"mmcv/__init__.py": ""}
 PYCOCO = {
@@ -61,6 +64,12 @@ print(json.dumps([broken, after, found]))
 """
 
 CASES: dict[str, dict[str, Any]] = {
+    "mmaction.models.multimodal": {
+        "broken": {"files": {**MMACTION, **TRANSFORMERS}, "hidden": ["timm"]},
+        "whole": {"files": {**MMACTION, **TRANSFORMERS, "timm/__init__.py": ""}},
+        "look": "found = 'mmaction.models.multimodal' in sys.modules",
+        "expected": (True, False),
+    },
     "numpy.Inf": {
         "broken": {"before": "import numpy; vars(numpy).pop('Inf', None)"},
         "whole": {"before": "import numpy; numpy.Inf = 'the real one'"},
