@@ -30,7 +30,9 @@ MMENGINE = {
 }
 MMACTION = {"mmaction/__init__.py": "raise RuntimeError('must not be imported to be looked at')"}
 TRANSFORMERS = {
-    "transformers-4.57.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: transformers\nVersion: 4.57.0"
+    "transformers-4.57.0.dist-info/METADATA": (
+        "Metadata-Version: 2.1\nName: transformers\nVersion: 4.57.0"
+    )
 }
 MMPOSE = {"mmpose/__init__.py": ""}
 MMCV = {"mmcv/__init__.py": ""}
