@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -26,6 +27,9 @@ from perception.errors import BadInput, UnknownName
 from reasoning.config import known_keys, put, section, typed
 
 __all__ = ["Condition", "changed", "conditions_of"]
+
+MOST_CONDITIONS = 10_000
+"""Of one grid."""
 
 ALL, NONE, EACH, ALL_BUT_ONE = "all", "none", "each", "all_but_one"
 
@@ -166,6 +170,11 @@ def _multiplied(grid: Mapping[str, Any], perceived: Sequence[str]) -> Iterator[d
         key: list(_kinds_of(values, perceived)) if key == "cues" else values
         for key, values in grid.items()
     }
+    if (count := math.prod(map(len, expanded.values()))) > MOST_CONDITIONS:
+        raise BadInput(
+            f"The grid multiplies out to {count} conditions, more than {MOST_CONDITIONS}; shorten "
+            "its lists, or name the conditions that matter."
+        )
     for chosen in itertools.product(*expanded.values()):
         yield dict(zip(expanded, chosen, strict=True))
 

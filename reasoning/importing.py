@@ -18,10 +18,13 @@ from reasoning.answer import Answer, Failure, FailureKind, Unscored, Verdict
 from reasoning.benchmark import Item
 from reasoning.records import Call, Records, call_key, digest
 
-__all__ = ["JUDGE", "import_table"]
+__all__ = ["JUDGE", "import_table", "keep_rows", "rows_of"]
 
 JUDGE = "imported"
 """Judge of what is imported, in the records."""
+
+Row = tuple[str, Call, Answer | Failure, Verdict | Unscored, dict[str, Any]]
+"""Where it stands, what was asked, what came back, the verdict, and what reports want to know."""
 
 _AFTER_OURS = 1_000_000
 """Place of imported conditions: after all of the study's own."""
@@ -41,19 +44,22 @@ def import_table(
     items: Sequence[Item] = (),
 ) -> int:
     """Put every row of ``table`` on record; the number of rows. The same table twice changes
-    nothing.
+    nothing. Arguments and errors are those of ``rows_of``; with an error nothing is put on record.
+    """
+    return keep_rows(records, rows_of(table, condition, model, items))
+
+
+def rows_of(table: Path, condition: str, model: str, items: Sequence[Item] = ()) -> list[Row]:
+    """Read every row of ``table``.
 
     Args:
         condition, model: of rows that do not name their own.
         items: of the benchmark, whose category, video and reference the rows are given.
 
     Raises:
-        BadInput: a column is missing, a verdict is none, or a question is not the benchmark's;
-            nothing is put on record then.
+        BadInput: a column is missing, a verdict is none, or a question is not the benchmark's.
     """
-    known = {item.question.id: item for item in items} | {
-        _folded(i.question.text): i for i in items
-    }
+    known = _known(items)
     rows = [
         _row(where, row, condition, model, known, number)
         for number, (where, row) in enumerate(
@@ -69,6 +75,11 @@ def import_table(
                 f"{call.model!r}; number its repeats in a column repeat."
             )
         seen.add(cell)
+    return rows
+
+
+def keep_rows(records: Records, rows: Sequence[Row]) -> int:
+    """Put what ``rows_of`` read on record; the number of rows."""
     for _, call, reply, verdict, facts in rows:
         key = call_key(call)
         if records.answer(key) is None and (
@@ -90,9 +101,6 @@ def _known(items: Sequence[Item]) -> dict[str, Item]:
     return once | {item.question.id: item for item in items}
 
 
-Row = tuple[str, Call, Answer | Failure, Verdict | Unscored, dict[str, Any]]
-
-
 def _row(
     where: str,
     row: Mapping[str, Any],
@@ -105,7 +113,10 @@ def _row(
     asked = given["question"]
     item = known.get(asked) or known.get(_folded(asked))
     if known and item is None:
-        raise BadInput(f"{where}: the benchmark has no question {asked!r}.")
+        raise BadInput(
+            f"{where}: the benchmark has no question {asked!r}, or several of these words, which "
+            "only their ids tell apart."
+        )
     verdict = _verdict(where, given["verdict"])
     model = given.get("model") or model
     facts = {

@@ -123,7 +123,12 @@ def together(rated: Sequence[Rated]) -> Together:
     names = [*people, *judges]
     pairs = [found for pair in itertools.combinations(names, 2) if (found := raters(rated, *pair))]
     if not pairs:
-        raise BadInput(f"No answer is rated by two of {', '.join(names) or 'nobody'}.")
+        raise BadInput(
+            f"No answer is rated by two of {', '.join(names)}."
+            if names
+            else "No answer is rated: cuelight judge answers asks a judge about a study's open "
+            "answers, cuelight judge sample gives them to people."
+        )
 
     def alpha(raters: Sequence[str]) -> float | None:
         if len(raters) < 2:

@@ -103,9 +103,18 @@ class Records:
             self._db = sqlite3.connect(
                 path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
             )
+            self._refuse_foreign()
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             self._prepare()
+
+    def _refuse_foreign(self) -> None:
+        tables = {name for (name,) in self._read("SELECT name FROM sqlite_master")}
+        if tables and "about" not in tables:
+            raise BadInput(
+                f"{str(self.path)!r} is not a file of study records: it is a database with "
+                f"{', '.join(sorted(tables)[:3])}. Give the study another file."
+            )
 
     def _prepare(self) -> None:
         with self._writing():

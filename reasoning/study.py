@@ -139,10 +139,11 @@ class Study:
             if self._is_asked(item):
                 by_video.setdefault(item.video, []).append(item)
         if not by_video:
+            named = ", ".join(filter(None, self.benchmark.categories))
             raise BadInput(
                 f"No question of {self.benchmark.name} is left by categories "
                 f"{list(self.categories) or 'all'} and videos {list(self.videos) or 'all'}; there "
-                f"are the categories {', '.join(self.benchmark.categories)}."
+                f"are the categories {named or '(none)'}."
             )
         return tuple(item for items in by_video.values() for item in items[:limit])
 
@@ -196,7 +197,7 @@ def load(path: Path | str, overrides: Sequence[str] = ()) -> Study:
     if baseline not in names:
         raise UnknownName("condition for the baseline", str(baseline), names)
     study = Study(
-        name=str(raw.get("name", found.stem)),
+        name=_name(raw.get("name", found.stem)),
         about=str(raw.get("about", "")),
         arms=arms,
         repeats=_repeats(raw.get("repeats", 1)),
@@ -208,6 +209,17 @@ def load(path: Path | str, overrides: Sequence[str] = ()) -> Study:
     )
     _check_strategies(study)
     return study
+
+
+def _name(value: Any) -> str:
+    """The study's name, which the files of its records and reports bear."""
+    name = str(value)
+    if not name.strip(". ") or not name.isprintable() or set(name) & set("/\\:"):
+        raise BadInput(
+            f"The study's name is {name!r}; its files are called so: give it letters, and none of "
+            "/, \\ and :, e.g. my_study."
+        )
+    return name
 
 
 def _file(path: Path | str) -> Path:

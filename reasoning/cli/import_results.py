@@ -32,13 +32,14 @@ def command(
     Rows are paired with recorded answers to the same questions. The same table twice changes
     nothing.
     """
-    from reasoning.importing import import_table
+    from reasoning.importing import keep_rows, rows_of
     from reasoning.records import Records
     from reasoning.study import load
 
     items = load(study).benchmark.items() if study is not None else ()
+    rows = rows_of(table, condition, model, items)
     with contextlib.closing(Records(records)) as store:
-        count = import_table(store, table, condition, model, items)
+        count = keep_rows(store, rows)
     if json:
         output.emit({"records": str(records), "rows": count})
     elif not quiet:

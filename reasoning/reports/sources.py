@@ -63,6 +63,8 @@ def load(path: Path, wishes: Wishes | None = None) -> Given:
         given = _of_records(path, wishes.judge)
     elif wishes.judge is not None:
         raise BadInput(f"Verdicts of one judge are in records only; {str(path)!r} is a table.")
+    elif path.suffix == ".sqlite":
+        raise BadInput(f"{str(path)!r} is not a file of study records (no SQLite database).")
     else:
         given = _of_table(path)
     return _wished(_completed(given), wishes)

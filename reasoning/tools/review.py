@@ -13,7 +13,6 @@ text-split`` the corrections of screen text.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,7 +24,17 @@ from perception.errors import BadInput
 from perception.strict_json import Fields
 from perception.text_file import read_text
 
-__all__ = ["SCHEMA", "Correction", "Review", "of", "parse", "read", "reviewed", "reviewed_track"]
+__all__ = [
+    "SCHEMA",
+    "Correction",
+    "Review",
+    "check_video",
+    "of",
+    "parse",
+    "read",
+    "reviewed",
+    "reviewed_track",
+]
 
 SCHEMA = "cuelight.review/1"
 VERDICTS = ("right", "wrong")
@@ -89,7 +98,7 @@ class Review:
             "video": {"name": self.video, "sha256": self.sha256},
             "cues": {id: each.document() for id, each in self.cues.items()},
         }
-        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+        return strict_json.dumps(document) + "\n"
 
 
 def parse(text: str, where: str = "the text") -> Review:
@@ -128,12 +137,24 @@ def of(path: Path, info: VideoInfo) -> Review | None:
     if not path.is_file():
         return None
     found = read(path)
+    try:
+        check_video(found, info, repr(str(path)))
+    except BadInput as error:
+        raise BadInput(f"{str(error).rstrip('.')}; move it away.") from None
+    return found
+
+
+def check_video(found: Review, info: VideoInfo, where: str) -> None:
+    """That ``found`` is about the video, as far as both tell.
+
+    Raises:
+        BadInput: it is about another; ``where`` names what holds the review.
+    """
     if found.sha256 and info.sha256 and found.sha256 != info.sha256:
         raise BadInput(
-            f"{str(path)!r} is the review of another video ({found.video or 'no name'}, sha256 "
-            f"{found.sha256[:12]}) than {info.name!r}, {info.sha256[:12]}; move it away."
+            f"{where} is the review of another video ({found.video or 'no name'}, sha256 "
+            f"{found.sha256[:12]}) than {info.name!r}, {info.sha256[:12]}."
         )
-    return found
 
 
 def reviewed(timeline: CueTimeline, review: Review) -> CueTimeline:

@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(HTTPStatus.NOT_FOUND, "There is nothing here.")
             return
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > MAX_REVIEW_BYTES:
+        if not re.fullmatch("[0-9]{1,12}", length) or int(length) > MAX_REVIEW_BYTES:
             self._say(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The review is too long.")
             return
         try:

@@ -43,6 +43,7 @@ def page_server(
 
     def save(text: str) -> None:
         found = review.parse(text, "What the page sent")
+        review.check_video(found, timeline.video, "What the page sent")
         known = {cue.id: cue for _, cue in timeline.cues()}
         for id, each in found.cues.items():
             if id in known:

@@ -110,6 +110,13 @@ def test_another_file_is_not_taken_for_records(tmp_path: Path) -> None:
     db.close()
     with pytest.raises(BadInput, match="version 99"):
         Records(tmp_path / "later.sqlite")
+    db = sqlite3.connect(tmp_path / "shop.sqlite")
+    db.executescript("CREATE TABLE orders (id INTEGER);")
+    db.close()
+    before = (tmp_path / "shop.sqlite").read_bytes()
+    with pytest.raises(BadInput, match="a database with orders"):
+        Records(tmp_path / "shop.sqlite")
+    assert (tmp_path / "shop.sqlite").read_bytes() == before
     (tmp_path / "folder").mkdir()
     with pytest.raises(StorageError, match="folder"):
         Records(tmp_path / "folder")

@@ -200,12 +200,20 @@ def test_conditions_change_what_they_say_and_nothing_else(tmp_path: Path) -> Non
         ("conditions: [{name: a, set: {videollm: gemini}}]", "--model"),
         ("conditions: [{name: a, set: {fusion.budget: 3}}]", "budget_tokens"),
         ("grid: {cues: none}", "list of values"),
+        (f"grid: {{seed: {list(range(200))}, window_s: {list(range(1, 52))}}}", "10200 conditions"),
         ("conditions: [{name: a, cues: none, strategy: verified}]", "verified"),
     ],
 )
 def test_mistakes_in_a_study_are_told(tmp_path: Path, conditions: str, words: str) -> None:
     with pytest.raises((BadInput, UnknownName), match=words):
         load(written(tmp_path, conditions))
+
+
+@pytest.mark.parametrize("name", ["../up", "C:up", "a\\b", "..", "", "a\nb"])
+def test_a_study_is_not_called_by_a_path(tmp_path: Path, name: str) -> None:
+    study = written(tmp_path, "conditions: [{name: a, cues: none}]")
+    with pytest.raises(BadInput, match="its files are called so"):
+        load(study, [f"name={json.dumps(name)}"])
 
 
 def test_a_place_in_braces_must_be_known(tmp_path: Path) -> None:
@@ -512,6 +520,22 @@ def test_results_of_other_tools_are_paired_with_ours(tmp_path: Path) -> None:
     ]
     assert table.under("theirs").rows[1].category == "Intention"
     assert len(table.pairs("all", "theirs")) == 2
+
+
+def test_words_of_two_questions_name_neither(tmp_path: Path) -> None:
+    run, _, _ = made(tmp_path, "conditions: [{name: all}]")
+    first, *others = run.study.benchmark.items()
+    twin = replace(first, question=replace(first.question, id="twin"))
+    (tmp_path / "t.csv").write_text(f"question,verdict\n{first.question.text},right\n")
+    with pytest.raises(BadInput, match="only their ids"):
+        import_table(run.records, tmp_path / "t.csv", "c", "m", [first, twin, *others])
+
+
+def test_a_broken_table_makes_no_records(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("question,verdict\nq,perhaps\n")
+    result = cuelight("import-results", tmp_path / "t.csv", "--records", tmp_path / "new.sqlite")
+    assert result.exit_code == 2
+    assert not (tmp_path / "new.sqlite").exists()
 
 
 @pytest.mark.parametrize(

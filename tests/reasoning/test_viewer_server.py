@@ -157,6 +157,10 @@ def test_a_review_is_written_and_shown_again(server: PageServer, tmp_path: Path)
             "ends no earlier than it starts",
         ),
         ('{"schema": "cuelight.review/1", "cues": {"action-1": {"text": 5}}}', "must be a string"),
+        (
+            '{"schema": "cuelight.review/1", "video": {"sha256": "f00"}, "cues": {}}',
+            "is the review of another video",
+        ),
     ],
 )
 def test_what_is_no_review_is_refused(
@@ -168,10 +172,18 @@ def test_what_is_no_review_is_refused(
     assert not (tmp_path / "clip.review.json").exists()
 
 
-def test_a_review_that_is_too_long_is_refused(server: PageServer) -> None:
+def test_half_a_character_is_kept_as_it_was_sent(server: PageServer, tmp_path: Path) -> None:
+    cues = {"action-1": {"text": "\ud800"}}
+    body = json.dumps({"schema": "cuelight.review/1", "cues": cues})
+    assert ask(server, server.review_url, "PUT", body)[0] == 200
+    assert read(tmp_path / "clip.review.json").cues["action-1"].text == "\ud800"
+
+
+@pytest.mark.parametrize("length", [str(1 << 40), "9" * 5000])
+def test_a_review_that_is_too_long_is_refused(server: PageServer, length: str) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
     connection.putrequest("PUT", server.review_url)
-    connection.putheader("Content-Length", str(1 << 40))
+    connection.putheader("Content-Length", length)
     connection.endheaders()
     assert connection.getresponse().status == 413
     connection.close()
