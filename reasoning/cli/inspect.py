@@ -120,6 +120,11 @@ def command(
     if text:
         _tell(seen.timeline, None, json, quiet)
         return int(seen.is_partial)
+    if embed_video and seen.video is None:
+        raise BadInput(
+            f"--embed-video: no file {Path(seen.timeline.video.name).name!r} lies beside "
+            f"{source!r}; put it there, or give the video in place of its cues."
+        )
     made = _extras(seen, settings, question or (), policy or (), study, proxy, quiet)
     if serve:
         _serve(seen, made, host, port, open_page, json, quiet)

@@ -508,6 +508,14 @@ def test_inspect_writes_a_page_and_finds_the_video_beside_the_cues(
     ]
 
 
+def test_a_video_that_is_not_there_cannot_be_embedded(
+    cues: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(str(cues), "--embed-video", "--no-open") == 2
+    assert repr(TIMELINE.video.name) in capsys.readouterr().err
+    assert not (tmp_path / "clip.html").exists()
+
+
 def test_inspect_text_writes_nothing(
     cues: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
