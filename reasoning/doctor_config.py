@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from perception import plugins, weights
-from perception.errors import CuelightError
+from perception.errors import CuelightError, MissingPackage
 from reasoning import presets
 from reasoning.config import Config, build_videollm
 from reasoning.doctor import Finding, Level
@@ -95,20 +95,23 @@ def _checkpoint(job: str, name: str) -> Finding:
 
 def _model(config: Config) -> Iterator[Finding]:
     job, options = f"model {config.videollm}", config.videollms[config.videollm]
-    if missing := _missing(config.videollm):
+    is_missing = (missing := _missing(config.videollm)) is not None
+    if missing is not None:
         yield Finding(job, Level.PROBLEM, *missing)
     else:
         try:
             build_videollm(config)
         except CuelightError as error:
             yield _refused(job, error)
-            return
+            is_missing = isinstance(error, MissingPackage)
+            if not is_missing:
+                return
     if (address := getattr(options, "base_url", "")) and is_loopback(address):
         yield _server(job, address)
     preset = next((each for each in _presets() if each.repository == _name_of(options)), None)
     if config.videollm == "huggingface" and preset is not None:
         yield _memory(job, preset)
-    elif not missing:
+    elif not is_missing:
         yield Finding(job, Level.OK, f"{_name_of(options) or config.videollm} can be asked")
 
 
