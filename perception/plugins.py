@@ -14,12 +14,13 @@ import pkgutil
 import re
 from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from perception.errors import CuelightError, UnknownName
 
-__all__ = ["Plugin", "build", "load", "names", "options_of", "take"]
+__all__ = ["Plugin", "build", "file", "load", "names", "options_of", "take"]
 
 _SINGULAR = re.compile("ies$")
 
@@ -47,6 +48,16 @@ def _own(folder: str) -> list[str]:
 def names(folder: str) -> list[str]:
     """Names of all plug-ins in ``folder`` (a dotted package name), sorted, nothing imported."""
     return sorted({*_own(folder), *_entry_points(folder)})
+
+
+def file(folder: str, name: str) -> Path | None:
+    """Where the source of a plug-in of our own lies; None of another distribution's."""
+    spec = importlib.util.find_spec(folder)
+    for place in (spec and spec.submodule_search_locations) or ():
+        for path in (Path(place, f"{name}.py"), Path(place, name, "__init__.py")):
+            if path.is_file():
+                return path
+    return None
 
 
 def load(folder: str, name: str) -> ModuleType:

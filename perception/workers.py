@@ -1,4 +1,4 @@
-"""Recognizers at work on one decode, each in a thread of its own behind a short queue.
+"""Recognizers at work, each in a thread of its own behind a short queue that a decode fills.
 
 The models release the GIL, so that two cores are used, and the pictures in memory stay a handful
 however long the video is.
@@ -105,6 +105,60 @@ class _Worker:
             session.feed(item if isinstance(item, AudioChunk) else [item])
 
 
+class _Pass:
+    """One decode of the file in a thread of its own, for one group of workers.
+
+    Pictures and sound are decoded apart, each of them once: in one pass the last of a short video's
+    sound would come when those who look are nearly through, and who listens begin then.
+
+    Attributes:
+        reached_s: how far the decode is, in seconds on the video's clock.
+        notices: what was wrong with the file, a sentence each.
+    """
+
+    def __init__(
+        self, path: Path, info: VideoInfo, span: Span | None, workers: Sequence[_Worker]
+    ) -> None:
+        self.reached_s = 0.0 if span is None else span.start_s
+        self.notices: list[str] = []
+        self._file = path, info, span
+        self._workers = workers
+        self._error: BaseException | None = None
+        self._abandoned = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="decode", daemon=True)
+        self._thread.start()
+
+    def over(self, wait_s: float) -> bool:
+        """Wait up to ``wait_s`` seconds for the end; whether it has come.
+
+        Raises:
+            UnreadableVideo: what stopped it.
+        """
+        self._thread.join(wait_s)
+        if self._error is not None:
+            raise self._error
+        return not self._thread.is_alive()
+
+    def abandon(self) -> None:
+        """Make the thread stop at the next item."""
+        self._abandoned.set()
+
+    def _work(self) -> None:
+        path, info, span = self._file
+        needs = [worker.recognizer.needs for worker in self._workers]
+        try:
+            for index, item in video.stream(path, info, needs, span, self.notices.append):
+                if self._abandoned.is_set():
+                    return
+                self._workers[index].put(item)
+                self.reached_s = _time_s(item)
+            self.reached_s = info.duration_s
+            for worker in self._workers:
+                worker.put(None)
+        except BaseException as error:
+            self._error = error
+
+
 def _time_s(item: Frame | AudioChunk) -> float:
     return item.start_s if isinstance(item, AudioChunk) else item.time_s
 
@@ -123,29 +177,30 @@ def run(
         is_unchanged: asked at the end whether the file is still the one that ``info`` is about.
     """
     part = span or Span(0.0, info.duration_s)
-    notices: list[str] = []
     workers = [_Worker(recognizer, info) for recognizer in recognizers]
+    passes = [_Pass(path, info, span, group) for group in _groups(workers)]
 
-    def tell(stage: str, time_s: float) -> None:
+    def tell(stage: str) -> None:
         if on_progress:
-            done_s = min(max(time_s - part.start_s, 0.0), part.duration_s)
+            reached_s = min((each.reached_s for each in passes), default=part.end_s)
+            done_s = min(max(reached_s - part.start_s, 0.0), part.duration_s)
             on_progress(Progress(stage, done_s, part.duration_s))
 
     try:
-        tell("starting", part.start_s)
-        needs = [recognizer.needs for recognizer in recognizers]
-        for index, item in video.stream(path, info, needs, span, notices.append):
-            workers[index].put(item)
-            tell("watching and listening", _time_s(item))
-        for worker in workers:
-            worker.put(None)
+        tell("starting")
+        for each in passes:
+            while not each.over(wait_s=0.2):
+                tell("watching and listening")
         for worker in workers:
             while not worker.done(wait_s=0.2):
-                tell(f"finishing {worker.recognizer.kind}", part.end_s)
-        tell("done", part.end_s)
+                tell(f"finishing {worker.recognizer.kind}")
+        tell("done")
     finally:
+        for each in passes:
+            each.abandon()
         for worker in workers:
             worker.abandon()
+    notices = list(dict.fromkeys(notice for each in passes for notice in each.notices))
     if not is_unchanged():
         notices.append(
             f"{info.name!r} was changed, moved or deleted while it was read; "
@@ -156,6 +211,13 @@ def run(
         stopped=frozenset(w.recognizer.kind for w in workers if w.error is not None),
         notices=notices,
     )
+
+
+def _groups(workers: Sequence[_Worker]) -> list[list[_Worker]]:
+    """Those who look (and listen), and those who only listen."""
+    looking = [worker for worker in workers if worker.recognizer.needs.frame_rate_hz > 0]
+    listening = [worker for worker in workers if worker.recognizer.needs.frame_rate_hz <= 0]
+    return [group for group in (looking, listening) if group]
 
 
 def _recognition(worker: _Worker, info: VideoInfo, notices: Sequence[str]) -> Recognition:

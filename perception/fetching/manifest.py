@@ -144,8 +144,9 @@ def read_manifest(path: Path) -> Mapping[str, Checkpoint]:
     """
     import yaml
 
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        document = yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506 - a safe one
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadInput(f"Cannot read the manifest {str(path)!r}: {error}") from error
     entries = _mapping(document, path.name)

@@ -9,6 +9,7 @@ Exit codes: 0 fine, 1 partial or failed, 2 the user's mistake, 130 interrupted.
 
 from __future__ import annotations
 
+import ast
 import functools
 import os
 import sys
@@ -97,17 +98,36 @@ class _Group(TyperGroup):
 
 
 class _Commands(TyperGroup):
-    """Subcommands read from the folder, imported when they are asked for."""
+    """Subcommands read from the folder, imported when one of them is run."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [name.replace("_", "-") for name in plugins.names(_FOLDER)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        known = self.list_commands(ctx)
-        if cmd_name.replace("_", "-") not in known:
-            tell(f"Error: {UnknownName('command', cmd_name, known)}", err=True)
+        return _listed(cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str, Any, list[str]]:
+        name, known = args[0], self.list_commands(ctx)
+        if name.replace("_", "-") not in known:
+            tell(f"Error: {UnknownName('command', name, known)}", err=True)
             raise typer.Exit(_USER_MISTAKE)
-        return _command(cmd_name)
+        return name, _command(name), args[1:]
+
+
+def _listed(name: str) -> Any:
+    """The command as the list of all shows it: its name and its help, read without importing it."""
+    path = plugins.file(_FOLDER, name.replace("-", "_"))
+    return _command(name) if path is None else TyperCommand(name, help=_help(path))
+
+
+def _help(path: Path) -> str:
+    """The docstring of ``command``, or ``HELP``, in the file of a command."""
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name == "command":
+            return ast.get_docstring(node) or ""
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HELP":
+            return str(ast.literal_eval(node.value))
+    return ""
 
 
 def _version(wanted: bool) -> None:

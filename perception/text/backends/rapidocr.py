@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib.util
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -133,7 +134,8 @@ class RapidOcrReader:
     def __init__(self, options: Options) -> None:
         paths = _model_paths()
         try:
-            from rapidocr import RapidOCR
+            with _read_once():
+                from rapidocr import RapidOCR
         except (ImportError, OSError) as error:
             raise _unusable(f"cannot be imported here ({error})") from error
         if missing := [path.name for path in paths if not path.is_file()]:
@@ -179,6 +181,23 @@ class RapidOcrReader:
         if not is_in_script(text, self._languages):
             return "", 0.0
         return text, min(1.0, max(0.0, float(result.scores[0])))
+
+
+@contextlib.contextmanager
+def _read_once() -> Iterator[None]:
+    """Let RapidOCR, which reads its table of models three times when imported, read it once.
+
+    A file of 85 kB in pure Python: 0.3 s each time.
+    """
+    from omegaconf import OmegaConf
+
+    library: Any = OmegaConf
+    load = library.load
+    library.load = staticmethod(functools.cache(load))
+    try:
+        yield
+    finally:
+        library.load = staticmethod(load)
 
 
 _SMALLEST_PX = 16

@@ -74,7 +74,7 @@ class Landmarker:
         )
         raw, flag, heatmaps = self._model((crop / np.float32(255))[None])
         points = raw.reshape(39, 5)[:_POINTS]
-        crop_xy = refined(points[:, :2], sigmoid(heatmaps[..., :_POINTS]))
+        crop_xy = refined(points[:, :2], heatmaps)
         xy = crop_xy @ to_picture[:, :2].T + to_picture[:, 2]
         coco = list(COCO_FROM_BLAZEPOSE)
         return Landmarks(
@@ -87,14 +87,14 @@ class Landmarker:
 
 
 def refined(
-    points: npt.NDArray[np.float32], heatmaps: npt.NDArray[np.float32]
+    points: npt.NDArray[np.float32], logits: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
     """Each point moved to the heatmap's centre of mass in the 7×7 cells around it, where the
     heatmap peaks at 0.5 or more.
 
     Args:
         points: [n, 2] in pixels of the crop.
-        heatmaps: [64, 64, n] in [0, 1].
+        logits: of the heatmaps, [64, 64, n or more].
     """
     reach = KERNEL_PX // 2
     per_cell = INPUT_PX / HEATMAP_PX
@@ -105,8 +105,8 @@ def refined(
     valid = ((y >= 0) & (y < HEATMAP_PX))[:, :, None] & ((x >= 0) & (x < HEATMAP_PX))[:, None, :]
     index = np.arange(len(points))[:, None, None]
     limit = HEATMAP_PX - 1
-    patch = heatmaps[np.clip(y, 0, limit)[:, :, None], np.clip(x, 0, limit)[:, None, :], index]
-    patch = np.where(valid, patch, 0)
+    patch = logits[np.clip(y, 0, limit)[:, :, None], np.clip(x, 0, limit)[:, None, :], index]
+    patch = np.where(valid, sigmoid(patch), 0)
     mass = patch.sum(axis=(1, 2))
     moved = np.stack(
         [(patch * x[:, None, :]).sum(axis=(1, 2)), (patch * y[:, :, None]).sum(axis=(1, 2))], axis=1

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
+import struct
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +21,8 @@ __all__ = ["TfliteModel", "sigmoid"]
 
 class TfliteModel:
     """A model with one input, reduced to the outputs that are asked for.
+
+    Threads may call it at the same time; it loads as many interpreters as are at work at once.
 
     Args:
         path: the ``.tflite`` file.
@@ -37,14 +42,22 @@ class TfliteModel:
                 f"({error}). It has builds for Linux x86-64 and aarch64, macOS arm64 and Windows; "
                 f"try: pip install ai-edge-litert"
             ) from None
-        content = _pruned(path.read_bytes(), outputs)
+        self._outputs = tuple(outputs)
+        self._content = _pruned(path.read_bytes(), outputs)
+        self._new = functools.partial(Interpreter, model_content=self._content, num_threads=threads)
+        self._idle = [self._loaded()]
+
+    def _loaded(self) -> _Loaded:
         with _no_native_log():
-            self._interpreter = Interpreter(model_content=content, num_threads=threads)
-            self._interpreter.allocate_tensors()
-        self._input = self._interpreter.get_input_details()[0]["index"]
-        details = self._interpreter.get_output_details()
+            interpreter = self._new()
+            interpreter.allocate_tensors()
+        details = interpreter.get_output_details()
         index_of = {tuple(int(n) for n in each["shape"][1:]): each["index"] for each in details}
-        self._outputs = [index_of[shape] for shape in outputs]
+        return _Loaded(
+            interpreter,
+            interpreter.get_input_details()[0]["index"],
+            [index_of[shape] for shape in self._outputs],
+        )
 
     def __call__(self, picture: npt.NDArray[np.float32]) -> list[npt.NDArray[np.float32]]:
         """The wished outputs in their order, without the batch axis.
@@ -52,22 +65,41 @@ class TfliteModel:
         Args:
             picture: float32 [1, height, width, 3].
         """
-        self._interpreter.set_tensor(self._input, picture)
-        self._interpreter.invoke()
-        return [self._interpreter.get_tensor(index)[0] for index in self._outputs]
+        try:
+            model = self._idle.pop()
+        except IndexError:
+            model = self._loaded()
+        try:
+            model.interpreter.set_tensor(model.input, picture)
+            model.interpreter.invoke()
+            return [model.interpreter.get_tensor(index)[0] for index in model.outputs]
+        finally:
+            self._idle.append(model)
+
+
+class _Loaded(NamedTuple):
+    """An interpreter and its tensors' indices."""
+
+    interpreter: Any
+    input: int
+    outputs: list[int]
+
+
+_STDERR = threading.Lock()
 
 
 @contextlib.contextmanager
 def _no_native_log() -> Iterator[None]:
     """Keep the runtime's own "INFO: Created … delegate", which has no switch, off stderr."""
-    kept = os.dup(2)
-    try:
-        with Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+    with _STDERR:
+        kept = os.dup(2)
+        try:
+            with Path(os.devnull).open("wb") as nowhere:
+                os.dup2(nowhere.fileno(), 2)
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
 
 
 def _pruned(content: bytes, outputs: Sequence[tuple[int, ...]]) -> bytes:
@@ -78,24 +110,50 @@ def _pruned(content: bytes, outputs: Sequence[tuple[int, ...]]) -> bytes:
     ships the model stays whole.
     """
     try:
-        import flatbuffers  # type: ignore[import-untyped]
         from ai_edge_litert import schema_py_generated as schema
     except ImportError:
         return content
-    model = schema.ModelT.InitFromPackedBuf(content, 0)
-    graph = model.subgraphs[0]
-    graph.outputs = [i for i in graph.outputs if tuple(graph.tensors[i].shape[1:]) in outputs]
-    needed = {int(index) for index in graph.outputs}
-    kept: list[Any] = []
-    for operator in reversed(graph.operators):
-        if needed.intersection(int(index) for index in operator.outputs):
-            kept.append(operator)
-            needed.update(int(index) for index in operator.inputs)
-    graph.operators = kept[::-1]
-    model.signatureDefs = None
-    builder = flatbuffers.Builder(len(content))
-    builder.Finish(model.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
+    edited = bytearray(content)
+    model = schema.Model.GetRootAs(edited, 0)
+    graph = model.Subgraphs(0)
+    wished = [
+        index
+        for index in graph.OutputsAsNumpy().tolist()
+        if tuple(graph.Tensors(index).ShapeAsNumpy().tolist()[1:]) in outputs
+    ]
+    needed, kept = set(wished), []
+    for position in reversed(range(graph.OperatorsLength())):
+        operator = graph.Operators(position)
+        if needed.intersection(operator.OutputsAsNumpy().tolist()):
+            kept.append(position)
+            needed.update(operator.InputsAsNumpy().tolist())
+    operators = _vector(graph, _OPERATORS)
+    offsets = [at + _uint32(edited, at) for at in (operators + 4 * i for i in reversed(kept))]
+    _rewrite(edited, operators, [to - operators - 4 * i for i, to in enumerate(offsets)])
+    _rewrite(edited, _vector(graph, _OUTPUTS), wished)
+    if model._tab.Offset(_SIGNATURES):
+        fields = model._tab.Pos - struct.unpack_from("<i", edited, model._tab.Pos)[0]
+        struct.pack_into("<H", edited, fields + _SIGNATURES, 0)
+    return bytes(edited)
+
+
+_OUTPUTS, _OPERATORS, _SIGNATURES = 8, 10, 18
+"""Where FlatBuffers keeps these fields in the tables SubGraph and Model (schema version 3): 4 bytes
+and 2 for each field before."""
+
+
+def _vector(table: Any, field: int) -> int:
+    """Where the first element of a vector lies; its length lies in the 4 bytes before."""
+    return int(table._tab.Vector(table._tab.Offset(field)))
+
+
+def _uint32(content: bytearray, at: int) -> int:
+    return int(struct.unpack_from("<I", content, at)[0])
+
+
+def _rewrite(content: bytearray, vector: int, values: Sequence[int]) -> None:
+    """Shorten a vector of 32-bit numbers to ``values``."""
+    struct.pack_into(f"<I{len(values)}i", content, vector - 4, len(values), *values)
 
 
 def sigmoid(logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
