@@ -53,6 +53,32 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", help="One setting, e.g. recognizers.action.window_s=5. Repeatable."),
 ]
+
+
+def _split(option: str, given: Sequence[str], separator: str) -> list[str]:
+    """The names in values of which each may join several.
+
+    Raises:
+        BadInput: a name is empty.
+    """
+    names = [name.strip() for each in given for name in each.split(separator)]
+    if not all(names):
+        shown = " ".join(given)
+        raise BadInput(
+            f"{option} {shown!r} has no name where one belongs; give names joined by "
+            f"{separator!r}, e.g. {option} {separator.join(filter(None, names)) or 'NAME'}."
+        )
+    return names
+
+
+def _kinds(given: list[str] | None) -> list[str] | None:
+    """What ``--only`` names."""
+    try:
+        return given and _split("--only", given, ",")
+    except BadInput as mistake:
+        raise typer.BadParameter(str(mistake)) from None
+
+
 PolicyNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -61,7 +87,11 @@ PolicyNames = Annotated[
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", help="Run only this recognizer, e.g. speech. Repeatable."),
+    typer.Option(
+        "--only",
+        help="Run only this recognizer, e.g. speech. Repeat it or join several: speech,action.",
+        callback=_kinds,
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Perceive again, even what is cached.")]
 From = Annotated[
@@ -73,6 +103,8 @@ HERE = Path()
 SAMPLE = "sample"
 """The word that stands for the sample clip in place of a path."""
 
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
 
 def emit(document: Any) -> None:
     """Print a JSON document on stdout."""
@@ -83,7 +115,7 @@ def video_path(name: str, quiet: bool) -> Path:
     """The file that ``name`` means: a path, or the sample clip for the word ``sample``.
 
     Raises:
-        BadInput: there is no such file.
+        BadInput: there is no such file, or it is an address on the web.
     """
     path = Path(name)
     if name == SAMPLE and not path.is_file():
@@ -92,6 +124,10 @@ def video_path(name: str, quiet: bool) -> Path:
 
         with fetching(quiet) as on_fetch:
             return compose(cache_folder() / SAMPLE / f"{SAMPLE}.mp4", on_fetch)
+    if _ADDRESS.match(name):
+        raise BadInput(
+            f"{name!r} is an address. Download it first, then give the path of the file."
+        )
     if not os.path.exists(name):  # noqa: PTH110 - False for names too long or with a null byte
         raise BadInput(
             f"There is no file {name!r}. Give the path of a video, or the word {SAMPLE!r} "
@@ -112,11 +148,14 @@ def output_stem(out: Path, path: Path, part: Span | None = None) -> Path:
 
 
 def policy_settings(policies: Sequence[str] | None) -> list[str]:
-    """``--policy`` as a setting of the config: ``routed+hedged`` is both, in this order."""
+    """``--policy`` as a setting of the config: ``routed+hedged`` is both, in this order.
+
+    Raises:
+        BadInput: a name is empty.
+    """
     if policies is None:
         return []
-    names = [name.strip() for each in policies for name in each.split("+")]
-    return [f"fusion.policies={json.dumps(names)}"]
+    return [f"fusion.policies={json.dumps(_split('--policy', policies, '+'))}"]
 
 
 def span_of(start: str | None, end: str | None) -> Span | None:

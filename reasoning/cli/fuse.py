@@ -9,18 +9,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from perception.errors import BadInput
+from fusion.question import Question, QuestionType
+from fusion.selection import Control
+from perception.cue import CueTimeline
+from perception.errors import BadInput, UnknownName
 from reasoning.cli import _output as output
 from reasoning.cli._terminal import tell
 
 if TYPE_CHECKING:
+    from fusion.options import FusionOptions
+    from fusion.policy import Tools
     from fusion.selection import CuePrompt, KeptCue
+    from reasoning.config import Config
 
 _SHOWN_CHARS = 100
 
 
 def command(
-    cues: Annotated[Path, typer.Argument(help="A NAME.cues.json, as cuelight perceive writes it.")],
+    cues: Annotated[
+        str,
+        typer.Argument(
+            help="A NAME.cues.json, as cuelight perceive writes it; the word sample = the cues of "
+            "the sample clip."
+        ),
+    ],
     words: Annotated[
         str | None, typer.Argument(metavar="QUESTION", help="The question that the block is for.")
     ] = None,
@@ -52,44 +64,63 @@ def command(
     quiet: output.Quiet = False,
 ) -> None:
     """Print the block of cues for a question, and why the other cues were left out."""
-    from fusion.controls import Control, fuse_control
-    from fusion.fuse import fuse
-    from perception.cue import CueTimeline
     from reasoning.config import load
     from reasoning.tools.assemble import assemble
-    from reasoning.tools.vocabulary import vocabulary
 
     settings = load(config, [*(set or ()), *output.policy_settings(policy)])
     asked = _question(words, question, type, start, end)
-    timeline, tools = CueTimeline.read(cues), assemble(settings.tools)
-    if control is None:
-        prompt = fuse(timeline, asked, settings.fusion, tools)
-    else:
-        prompt = fuse_control(
-            Control(control, seed),
-            timeline,
-            asked,
-            settings.fusion,
-            tools,
-            other=CueTimeline.read(foreign) if foreign else None,
-            vocabulary=vocabulary(timeline),
-        )
+    timeline, tools = _timeline(cues, settings, quiet), assemble(settings.tools)
+    corrupted = None if control is None else Control(control, seed)
+    other = CueTimeline.read(foreign) if foreign else None
+    prompt = _fused(timeline, asked, settings.fusion, tools, corrupted, other)
     if json:
-        output.emit(asdict(prompt))
+        output.emit(_document(prompt, asked, settings.fusion, tools))
         return
     tell(prompt.text or "No cue was kept: the model would be told nothing.")
     if explain:
-        _explain(prompt)
+        _explain(prompt, asked, tools)
     if not quiet:
         _tell_left_out(prompt)
 
 
+def _timeline(cues: str, settings: Config, quiet: bool) -> CueTimeline:
+    """The file's, or what is perceived of the sample clip."""
+    if cues != output.SAMPLE or Path(cues).is_file():
+        return CueTimeline.read(Path(cues))
+    from reasoning.cli._perceiving import perceive_video
+
+    sample = output.video_path(cues, quiet)
+    return perceive_video(sample, settings, (), span=None, force=False, quiet=quiet).timeline
+
+
+def _fused(
+    timeline: CueTimeline,
+    question: Question,
+    options: FusionOptions,
+    tools: Tools,
+    control: Control | None,
+    other: CueTimeline | None,
+) -> CuePrompt:
+    from fusion.controls import fuse_control
+    from fusion.fuse import fuse
+    from reasoning.tools.vocabulary import vocabulary
+
+    if control is None:
+        return fuse(timeline, question, options, tools)
+    return fuse_control(
+        control,
+        timeline,
+        question,
+        options,
+        tools,
+        other=other,
+        vocabulary=vocabulary(timeline),
+    )
+
+
 def _question(
     words: str | None, named: str | None, type: str | None, start: str | None, end: str | None
-) -> Any:
-    from fusion.question import Question, QuestionType
-    from perception.errors import UnknownName
-
+) -> Question:
     if (words is None) == (named is None):
         raise BadInput('Give one question: as the second argument, or as --question "…".')
     kinds = {each.value.casefold(): each for each in QuestionType}
@@ -99,9 +130,33 @@ def _question(
     return Question(words or named or "", span=output.span_of(start, end), type=known)
 
 
-def _explain(prompt: CuePrompt) -> None:
-    """A line for each kept cue: its value and what it is the product of."""
-    tell("\nvalue = probability × relevance × novelty")
+def _told_type(question: Question, tools: Tools) -> tuple[QuestionType | None, str | None]:
+    """The type that policies take the question to have, and what told it: given, words, None."""
+    if question.type is not None:
+        return question.type, "given"
+    told = tools.question_type(question) if tools.question_type else None
+    return told, None if told is None else "words"
+
+
+def _document(
+    prompt: CuePrompt, question: Question, options: FusionOptions, tools: Tools
+) -> dict[str, Any]:
+    type, told_by = _told_type(question, tools)
+    return {
+        "question": {**asdict(question), "type": type, "type_told_by": told_by},
+        "policies": list(options.policies),
+        **asdict(prompt),
+    }
+
+
+def _explain(prompt: CuePrompt, question: Question, tools: Tools) -> None:
+    """The type of the question; for each kept cue its value and what it is the product of."""
+    type, told_by = _told_type(question, tools)
+    how = "as given" if told_by == "given" else "told from its words; --type sets another"
+    tell(
+        f"\nquestion type: {type} ({how})" if type else "\nquestion type: unknown; --type sets one"
+    )
+    tell("value = probability × relevance × novelty")
     for item in prompt.selection.kept:
         tell(f"{_worth(item)}  {_named(item.kind, item.words)}{_folded(item.merged_ids)}")
 

@@ -116,6 +116,9 @@ def test_ask_without_an_answer_exits_with_1_and_keeps_what_was_perceived(
         (["ask", "clip.mp4", "Q?", "--set", "fusion.polices=[]"], "Did you mean 'policies'?"),
         (["ask", "clip.mp4", "Q?", "--base-url", "localhost:8000"], "give an http address"),
         (["ask", "missing.mp4", "Q?"], "There is no file 'missing.mp4'"),
+        (["perceive", "https://example.org/clip.mp4"], "Download it first"),
+        (["perceive", "clip.mp4", "--only", "speech,"], "--only 'speech,' has no name"),
+        (["perceive", "clip.mp4", "--only", "speech,actoin"], "Did you mean 'action'?"),
         (["perceive", "."], "'.'"),
         (["fuse", "clip.mp4", "Q?"], "Cannot read the timeline"),
         (["fuse", "missing.cues.json", "Q?"], "Cannot read the timeline"),
@@ -175,6 +178,9 @@ def test_what_was_perceived_before_stays_beside_what_is_perceived_now(
     timeline = CueTimeline.read(tmp_path / "clip.cues.json")
     assert [track.id for track in timeline.tracks] == ["screen_text", "speech"]
     assert any(name.startswith("speech/") for name in traces.load(tmp_path / "clip.traces.npz"))
+    both = run("perceive", str(clip), "--only", "speech, screen_text").out
+    assert "speech: 0 cues" in both
+    assert "screen_text: 0 cues" in both
     other = clips.write_clip(clip, clips.moving_square(10))
     assert run("perceive", str(other), "--only", "screen_text", "--quiet").code == 0
     timeline = CueTimeline.read(tmp_path / "clip.cues.json")

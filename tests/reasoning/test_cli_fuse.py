@@ -68,6 +68,35 @@ def test_explain_shows_what_each_cue_is_worth(run: Run) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("question", "more", "line", "told"),
+    [
+        (MIND, [], "Theory of Mind (told from its words; --type sets another)", "words"),
+        (MIND, ["--type", "temporal"], "Temporal (as given)", "given"),
+        ("What?", [], "unknown; --type sets one", None),
+    ],
+)
+def test_the_type_that_was_assumed_is_told(
+    run: Run, question: str, more: list[str], line: str, told: str | None
+) -> None:
+    arguments = ["fuse", "roof.cues.json", question, *more]
+    assert f"question type: {line}\n" in run(*arguments, "--explain")[1]
+    document = json.loads(run(*arguments, "--policy", "routed+hedged", "--json")[1])
+    assert document["question"]["text"] == question
+    assert document["question"]["type_told_by"] == told
+    assert document["policies"] == ["routed", "hedged"]
+
+
+@pytest.mark.weights
+def test_the_sample_needs_no_file_of_cues(run: Run, tmp_path: Path) -> None:
+    arguments = ["fuse", "sample", "What is on the sign?", "--quiet"]
+    code, out, err = run(*arguments, "--set", "recognizers={screen_text: {}}")
+    assert (code, err) == (0, "")
+    assert '"ROOF JUMP CLUB"' in out.upper()
+    (tmp_path / "sample").write_text(ROOF.to_json())
+    assert '"NO ENTRY"' in run(*arguments)[1]
+
+
 def test_folded_cues_are_named(run: Run, tmp_path: Path) -> None:
     track = ROOF.tracks[0]
     twice = replace(track.cues[0], id="action-9", span=replace(track.cues[0].span, end_s=3.0))
@@ -127,7 +156,7 @@ def test_another_videos_cues(run: Run) -> None:
         (["roof.cues.json"], "Give one question"),
         (["roof.cues.json", "What?", "--question", "What?"], "Give one question"),
         (["roof.cues.json", "What?", "--policy", "hedge"], "Did you mean 'hedged'"),
-        (["roof.cues.json", "What?", "--policy", "routed+"], "no policy ''"),
+        (["roof.cues.json", "What?", "--policy", "routed+"], "--policy 'routed+' has no name"),
         (["roof.cues.json", "What?", "--control", "shufled"], "Did you mean 'shuffled'"),
         (["roof.cues.json", "What?", "--type", "mind"], "no question type 'mind'"),
     ],
