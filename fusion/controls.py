@@ -140,6 +140,8 @@ def _changed(
 
 def _recorded(track: CueTrack, cues: tuple[Cue, ...], control: Control) -> CueTrack:
     done = {"control": control.name, "seed": control.seed, "of": track.source.name}
+    if track.origin is Origin.HUMAN:
+        done["of_origin"] = str(Origin.HUMAN)
     source = replace(track.source, settings={**track.source.settings, **done})
     notes = track.notes
     if cues and control.name != "foreign" and cues == track.cues:

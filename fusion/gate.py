@@ -10,7 +10,7 @@ from fusion.question import Question
 from fusion.quoting import visible
 from fusion.render import in_order, span_words
 from fusion.selection import DroppedCue, KeptCue, Selection
-from perception.cue import Cue, CueTimeline, Span
+from perception.cue import Cue, CueTimeline, CueTrack, Origin, Span
 
 __all__ = ["gate", "top_labels"]
 
@@ -37,10 +37,11 @@ def gate(
     part = question.span and _widened(question.span, options.margin_s)
     rejected = rejected or {}
     maps = {track.id: calibration(track) if calibration else None for track in timeline.tracks}
+    origins = {track.id: _origin(track) for track in timeline.tracks}
     kept: list[KeptCue] = []
     dropped: list[DroppedCue] = []
     for track, cue in timeline.cues():
-        item = _kept(track.kind, cue, maps[track.id])
+        item = _kept(track.kind, cue, maps[track.id], origins[track.id])
         if part is not None and not cue.span.overlaps(part):
             reason: str | None = f"outside {_part_words(part, timeline.video.duration_s)}"
         else:
@@ -68,19 +69,27 @@ def top_labels(cue: Cue) -> tuple[tuple[str, float], ...]:
     return tuple(sorted(labels, key=lambda pair: (-pair[1], pair[0])))
 
 
-def _kept(kind: str, cue: Cue, calibrated: ScoreMap | None) -> KeptCue:
+def _origin(track: CueTrack) -> Origin:
+    """Who made the track, or the one that it is a control of: a model is told the same of both."""
+    is_of_human = track.source.settings.get("of_origin") == Origin.HUMAN
+    return Origin.HUMAN if track.origin is Origin.HUMAN or is_of_human else Origin.RECOGNIZER
+
+
+def _kept(kind: str, cue: Cue, calibrated: ScoreMap | None, origin: Origin) -> KeptCue:
     """With its scores as probabilities; its own confidence stands in for the first label's score,
     which is rounded."""
     top = top_labels(cue)
     if calibrated is None:
-        return KeptCue(kind, cue, cue.confidence, value=cue.confidence, top=top)
+        return KeptCue(kind, cue, cue.confidence, value=cue.confidence, top=top, origin=origin)
     scores = [score for _, score in top]
     probability = calibrated(cue.confidence, scores[1:])
     labels = tuple(
         (label, calibrated(score, scores[:at] + scores[at + 1 :]))
         for at, (label, score) in enumerate(top)
     )
-    return KeptCue(kind, cue, probability, calibrated=True, value=probability, top=labels)
+    return KeptCue(
+        kind, cue, probability, calibrated=True, value=probability, top=labels, origin=origin
+    )
 
 
 def _widened(span: Span, margin_s: float) -> Span:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from fusion.quoting import plain, quoted
 from fusion.selection import CuePrompt, KeptCue, Selection
-from perception.cue import Span
+from perception.cue import Origin, Span
 from perception.errors import BadInput, UnknownName
 
 __all__ = [
@@ -47,6 +47,27 @@ NOTICES = {
 """Wordings of the notice of unreliability, by name. MimeQA's prompt "explicitly noted that the
 action recognition results are potentially unreliable" (section 4.2.1) and does not print its
 wording; ``unreliable`` says no more than that. ``none`` is the control: a heading, no notice."""
+
+_BY_A_PERSON = "These cues were annotated in the video by a person."
+_BY_BOTH = (
+    "These cues were annotated in the video by a person or found in it by automatic recognizers"
+)
+_HUMAN_NOTICES = dict.fromkeys(NOTICES, _BY_A_PERSON) | {
+    "short": "Cues annotated by a person:",
+    "none": NOTICES["none"],
+}
+"""The same wordings where a person made all cues: nothing of them is called unreliable."""
+
+_MIXED_NOTICES = {
+    "unreliable": f"{_BY_BOTH}; what recognizers found is potentially unreliable.",
+    "check": f"{_BY_BOTH}. Any of them may be wrong; where one disagrees with what you see, trust "
+    "what you see.",
+    "literal": f"{_BY_BOTH}, which may be wrong. Their action labels come from a fixed list and "
+    "name at best the movement, not what it means.",
+    "short": "Cues by a person or automatic (the latter may be wrong):",
+    "none": NOTICES["none"],
+}
+"""The same wordings where some cues are a person's and others a recognizer's."""
 
 ORDERS = ("time", "kind")
 """``time``: one list in order of time. ``kind``: one list in order of time for each kind."""
@@ -138,8 +159,10 @@ def render(selection: Selection, options: RenderOptions) -> CuePrompt:
 
 
 def heading(kept: Sequence[KeptCue], options: RenderOptions) -> str:
-    """The notice; it tells what quotes mean where there are any."""
-    notice = NOTICES[options.notice]
+    """The notice: who made the cues, and what quotes mean where there are any."""
+    by_person = {item.origin is Origin.HUMAN for item in kept}
+    wordings = _MIXED_NOTICES if len(by_person) > 1 else NOTICES
+    notice = (_HUMAN_NOTICES if by_person == {True} else wordings)[options.notice]
     if all(item.kind in LABEL_KINDS for item in kept):
         return notice
     return f"{notice} {QUOTED_NOTICE}"

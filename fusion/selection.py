@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from perception.cue import Cue, Span
+from perception.cue import Cue, Origin, Span
 
 __all__ = ["Control", "CuePrompt", "DroppedCue", "KeptCue", "Selection"]
 
@@ -31,6 +31,7 @@ class KeptCue:
         alternatives: (label, probability) of what it may be instead, as ``render`` prints them.
         span: of all that was folded into it; None = the cue's own.
         merged_ids: ids of the cues folded into this one (not its own).
+        origin: who made its track; a control's is that of the track which it stands in for.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class KeptCue:
     alternatives: tuple[tuple[str, float], ...] = ()
     span: Span | None = None
     merged_ids: tuple[str, ...] = ()
+    origin: Origin = Origin.RECOGNIZER
 
     @property
     def when(self) -> Span:

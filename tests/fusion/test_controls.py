@@ -123,6 +123,16 @@ def test_the_tracks_say_that_they_are_no_truth(name: str) -> None:
         assert track.source.settings["seed"] == 4
 
 
+@pytest.mark.parametrize("name", ["shuffled", "shifted", "drawn", "empty", "filler"])
+def test_a_control_of_a_persons_cues_is_announced_as_they_are(name: str) -> None:
+    tracks = tuple(replace(track, origin=Origin.HUMAN) for track in ROOF.tracks)
+    gold = replace(ROOF, tracks=tracks)
+    heading = fuse(gold, WHAT).text.split("\n")[0]
+    assert heading.startswith("These cues were annotated in the video by a person.")
+    assert controlled(name, 1, gold).text.split("\n")[0] == heading
+    assert "automatic" in controlled(name, 1).text.split("\n")[0]
+
+
 def test_a_control_that_changes_nothing_says_so() -> None:
     shuffled = corrupted(Control("shuffled"), ROOF)
     assert shuffled.track("speech").notes == (  # type: ignore[union-attr]

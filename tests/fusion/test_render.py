@@ -6,7 +6,7 @@ import pytest
 
 from fusion.render import NOTICES, RenderOptions, clock, render, span_words
 from fusion.selection import KeptCue, Selection
-from perception.cue import Span
+from perception.cue import Origin, Span
 from perception.errors import BadInput, UnknownName
 from tests.fusion.timelines import cue
 
@@ -151,3 +151,27 @@ def test_unknown_wordings_name_those_that_exist() -> None:
 
 def test_each_notice_fits_on_one_line() -> None:
     assert all("\n" not in words for words in NOTICES.values())
+
+
+def head(notice: str, *kept: KeptCue) -> str:
+    return render(Selection(kept), RenderOptions(notice=notice)).text.split("\n")[0]
+
+
+@pytest.mark.parametrize("notice", NOTICES)
+def test_cues_of_a_person_alone_are_not_called_automatic_or_unreliable(notice: str) -> None:
+    words = head(notice, replace(WAVE, origin=Origin.HUMAN), replace(JUMP, origin=Origin.HUMAN))
+    assert not {"automatic", "unreliable", "wrong", "recognizers"} & set(words.strip(".:").split())
+
+
+@pytest.mark.parametrize("notice", [name for name in NOTICES if name != "none"])
+def test_of_a_persons_and_recognizers_cues_both_are_told(notice: str) -> None:
+    words = head(notice, replace(WAVE, origin=Origin.HUMAN), JUMP)
+    assert "a person" in words
+    assert "automatic" in words
+    assert words not in {head(notice, WAVE), head(notice, replace(WAVE, origin=Origin.HUMAN))}
+
+
+def test_quotes_are_explained_whoever_found_them() -> None:
+    assert head("unreliable", replace(SIGN, origin=Origin.HUMAN)) == (
+        f"These cues were annotated in the video by a person. {QUOTES}"
+    )
