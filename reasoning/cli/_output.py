@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import re
 import sys
@@ -18,7 +19,7 @@ from perception.cue import Span
 from perception.errors import BadInput
 from perception.perceive import FOREVER_S, Progress
 from reasoning.cli._fetching import fetching
-from reasoning.cli._terminal import is_utf8
+from reasoning.cli._terminal import is_utf8, tell
 
 __all__ = [
     "HERE",
@@ -218,11 +219,36 @@ def progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
 
 @contextlib.contextmanager
 def working(what: str, quiet: bool) -> Iterator[None]:
-    """A spinner while the block works, unless ``quiet`` or not on a terminal."""
-    if quiet or not sys.stderr.isatty():
+    """While the block works: a spinner, if on a terminal, and what servers are asked again, and
+    why; nothing when ``quiet``."""
+    if quiet:
         yield
         return
-    from rich.console import Console
+    with _telling_retries():
+        if not sys.stderr.isatty():
+            yield
+            return
+        from rich.console import Console
 
-    with Console(stderr=True).status(what):
+        with Console(stderr=True).status(what):
+            yield
+
+
+@contextlib.contextmanager
+def _telling_retries() -> Iterator[None]:
+    log, handler = logging.getLogger("reasoning.transport"), _Teller()
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
         yield
+    finally:
+        log.setLevel(level)
+        log.removeHandler(handler)
+
+
+class _Teller(logging.Handler):
+    """Log records as lines on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        tell(record.getMessage(), err=True)

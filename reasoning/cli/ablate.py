@@ -168,12 +168,10 @@ def _perceiving(quiet: bool) -> Callable[[Path, Config, Sequence[str]], CueTimel
 
 
 def _agree(plan: Plan, yes: bool, max_cost: float | None, quiet: bool) -> None:
-    from perception.errors import BadInput
-    from reasoning.cli._agreeing import agreed
+    from reasoning.cli._agreeing import agree
 
     assert plan.egress is not None
-    if not agreed(plan.egress, yes, max_cost, quiet):
-        raise BadInput(f"{plan.egress.sentence()} Nothing was sent; agree to it first (--yes).")
+    agree(plan.egress, yes, max_cost, quiet)
 
 
 @contextlib.contextmanager

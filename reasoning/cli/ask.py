@@ -16,7 +16,7 @@ from perception.cue import Span, Status
 from perception.errors import CuelightError
 from reasoning.cli import _choosing as choosing
 from reasoning.cli import _output as output
-from reasoning.cli._agreeing import agreed
+from reasoning.cli._agreeing import agree
 from reasoning.cli._fetching import fetching
 from reasoning.cli._terminal import tell
 
@@ -107,7 +107,8 @@ def command(
     files = [*save_perception(perception, stem), stem.with_name(f"{stem.name}.html")]
 
     def confirm(sent: Egress) -> bool:
-        return agreed(sent, yes, max_cost, quiet)
+        agree(sent, yes, max_cost, quiet)
+        return True
 
     with contextlib.closing(llm), _telling_of(files[:-1]):
         result = _asked(asked, path, perception.timeline, llm, settings, cues, confirm, quiet)

@@ -203,14 +203,13 @@ def _agree(
     judge: Judge, todo: Sequence[Open], yes: bool, max_cost: float | None, quiet: bool
 ) -> None:
     """Ask once for all calls together."""
-    from perception.errors import BadInput
-    from reasoning.cli._agreeing import agreed
+    from reasoning.cli._agreeing import agree
     from reasoning.egress import total_of
 
     leaving = (judge.llm.egress(judge.request(each.asked)) for each in todo)
     sent = [each for each in leaving if each is not None]
-    if sent and not agreed(total := total_of(sent), yes, max_cost, quiet):
-        raise BadInput(f"{total.sentence()} Nothing was sent; agree to it first (--yes).")
+    if sent:
+        agree(total_of(sent), yes, max_cost, quiet)
 
 
 def _revision(llm: Any, settings: Config) -> str:

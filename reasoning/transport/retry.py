@@ -3,6 +3,7 @@ as the server asks for."""
 
 from __future__ import annotations
 
+import logging
 import math
 import secrets
 import time
@@ -18,6 +19,8 @@ from reasoning.answer import FailureKind
 __all__ = ["NotAnswered", "RetryOptions", "asked_for_s", "pause_s", "persevere"]
 
 T = TypeVar("T")
+
+_LOG = logging.getLogger(__name__)
 
 _BUSY = frozenset({408, 409, 425, 429})
 SERVER_ERROR = 500
@@ -80,7 +83,10 @@ class NotAnswered:
 
 
 def persevere(options: RetryOptions, attempt: Callable[[], T | NotAnswered]) -> T | NotAnswered:
-    """What ``attempt`` returns, tried again after a pause while its failure may pass."""
+    """What ``attempt`` returns, tried again after a pause while its failure may pass.
+
+    Each failure that is followed by another try is logged as information.
+    """
     tries = 0
     while True:
         tries += 1
@@ -91,6 +97,13 @@ def persevere(options: RetryOptions, attempt: Callable[[], T | NotAnswered]) -> 
         wait_s = pause_s(options, tries, outcome.asked_s) if outcome.may_pass else None
         if wait_s is None:
             return outcome
+        _LOG.info(
+            "%s; trying again in %.1f s (try %d of %d).",
+            outcome.reason,
+            wait_s,
+            tries + 1,
+            options.tries,
+        )
         time.sleep(wait_s)
 
 
