@@ -9,15 +9,18 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perception import strict_json
 from perception.cue import Cue, CueTimeline, CueTrack, Span
 from perception.errors import BadInput
 from perception.format import Annotation, encodable, milliseconds, text_of
 from perception.strict_json import Fields
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 __all__ = ["COLUMNS", "Options", "build"]
 
@@ -34,6 +37,7 @@ COLUMNS = (
 )
 _NEEDED = COLUMNS[:3]
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_LINE_END = re.compile("\r\n|\n|\r")
 _ESCAPED = re.compile(r"''*[=+\-@\t\r]")
 
 
@@ -62,14 +66,14 @@ class CsvTable:
         text = text_of(content)
         first = text.partition("\n")[0]
         delimiter = max(",;\t", key=first.count)
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:
-            reader.fieldnames = columns = [name.strip() for name in reader.fieldnames or ()]
+            columns = [name.strip() for name in next(reader, ())]
             for name in _NEEDED:
                 if name not in columns:
                     has = ", ".join(filter(None, columns)) or "none"
                     raise BadInput(f"line 1: it lacks the column {name!r}; it has {has}")
-            return tuple(_rows(reader))
+            return tuple(_said(columns, cells, line) for cells, line in _rows(reader))
         except csv.Error as error:
             raise BadInput(f"line {reader.line_num}: {error}") from None
 
@@ -91,14 +95,24 @@ def _guarded(cell: str) -> str:
     return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
-def _rows(reader: csv.DictReader[str]) -> Iterator[Annotation]:
-    line = reader.line_num + 1
-    for raw in reader:
-        try:
-            yield _annotation({name: raw.get(name) or "" for name in COLUMNS})
-        except BadInput as error:
-            raise BadInput(f"line {line}: {error}") from None
-        line = reader.line_num + 1
+def _rows(reader: Reader) -> Iterator[tuple[list[str], int]]:
+    """The cells of each row and the line on which it begins; empty lines are none."""
+    for cells in reader:
+        if cells:
+            yield cells, reader.line_num - sum(len(_LINE_END.findall(cell)) for cell in cells)
+
+
+def _said(columns: Sequence[str], cells: Sequence[str], line: int) -> Annotation:
+    try:
+        if len(cells) < len(columns) or any(cells[len(columns) :]):
+            raise BadInput(
+                f"it has {len(cells)} cells and line 1 has {len(columns)}; each row needs one for "
+                "each column, and quotes around a text that holds what parts the cells"
+            )
+        row = dict(zip(columns, cells, strict=False))
+        return _annotation({name: row.get(name, "") for name in COLUMNS})
+    except BadInput as error:
+        raise BadInput(f"line {line}: {error}") from None
 
 
 def _annotation(raw: Mapping[str, str]) -> Annotation:

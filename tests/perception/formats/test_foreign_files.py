@@ -173,6 +173,10 @@ def test_csv_from_a_spreadsheet() -> None:
     assert read("csv_table", text) == [(1, 2.5, 'say "a"\r\nand b'), (3, 4, "=1+1")]
 
 
+def test_csv_with_empty_lines_and_cells_too_many() -> None:
+    assert read("csv_table", CSV + "\n1,2,x,1,,\n\n\n3,4,y,\n") == [(1, 2, "x"), (3, 4, "y")]
+
+
 def test_a_text_that_is_a_formula_is_none_in_the_file() -> None:
     content = built("csv_table").write(timeline(track("a", (0, 1, "=1+1"), (1, 2, "'@x"))))
     assert b",'=1+1," in content
@@ -238,6 +242,9 @@ CSV = "start_s,end_s,text,confidence\n"
         ("csv_table", CSV + '1,2,"a\nb",1\n3,1,x,1\n', "line 4: A span starts at 0 s or later"),
         ("csv_table", CSV + "1,2,x,90\n", "line 2: a confidence of 90.0 is outside [0, 1]"),
         ("csv_table", CSV + "1,nan,x,1\n", "line 2: A span needs finite times"),
+        ("csv_table", CSV + "1,2,x\n", "line 2: it has 3 cells and line 1 has 4"),
+        ("csv_table", CSV + '1,2,"a\nb",1\n\n1,2\n', "line 5: it has 2 cells and line 1 has 4"),
+        ("csv_table", CSV + "1,2,x, y,1\n", "line 2: it has 5 cells and line 1 has 4"),
         (
             "via",
             via(metadata={"x": {"vid": "1", "z": [2, 1], "xy": [], "av": {}}}),
