@@ -1,8 +1,9 @@
-"""One decode for all recognizers, tracks cached by content, failures that stay their own."""
+"""One run for all recognizers, tracks cached by content, failures that stay their own."""
 
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,6 +99,52 @@ def test_every_recognizer_gets_what_it_needs_from_one_run(clip: Path, cache: Tra
     assert int(heard.split()[0]) == pytest.approx(32_000, abs=2_048)
     assert not found.is_partial
     assert found.notices == ()
+
+
+class Waiter(Watcher):
+    """Looks at nothing before ``heard`` is set."""
+
+    def __init__(self, heard: threading.Event) -> None:
+        super().__init__("waiter", Needs(10.0))
+        self.heard = heard
+
+    def start(self, video: VideoInfo) -> Watching:
+        waiter = self
+
+        class Session(Watching):
+            def feed(self, batch: Batch) -> None:
+                if not waiter.heard.wait(10):
+                    raise RecognizerFailed("the sound did not come")
+                super().feed(batch)
+
+        return Session(self)
+
+
+class Listener(Watcher):
+    """Sets ``heard`` when it has heard everything."""
+
+    def __init__(self, heard: threading.Event) -> None:
+        super().__init__("listener", Needs(audio=True))
+        self.heard = heard
+
+    def start(self, video: VideoInfo) -> Watching:
+        listener = self
+
+        class Session(Watching):
+            def finish(self) -> Recognition:
+                listener.heard.set()
+                return super().finish()
+
+        return Session(self)
+
+
+def test_who_listens_does_not_wait_for_who_looks(tmp_path: Path, cache: TrackCache) -> None:
+    """40 pictures are more than may wait for a recognizer."""
+    clip = clips.write_clip(tmp_path / "c.mp4", clips.moving_square(40), sound=clips.tone(4.0))
+    heard = threading.Event()
+    found = perceive(clip, [Waiter(heard), Listener(heard)], cache=cache)
+    assert [track.status for track in found.timeline.tracks] == 2 * [Status.COMPLETE]
+    assert len(found.timeline.tracks[0].cues) == 40
 
 
 def test_a_second_run_starts_no_recognizer_and_gives_the_same(
