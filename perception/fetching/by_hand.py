@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from perception import weights
-from perception.errors import BadInput, WeightsError
+from perception.errors import BadInput
 from perception.fetching.manifest import Checkpoint, WeightFile
 from perception.whole import whole_file
 
@@ -21,8 +21,7 @@ def add(source: Path) -> tuple[Checkpoint, Path]:
         The checkpoint that it is of, and where it lies now.
 
     Raises:
-        BadInput: there is no such file, or it is none of the manifest's.
-        WeightsError: it has the name of one, and other content.
+        BadInput: there is no such file, or its content is that of none of the manifest's.
         StorageError: the cache folder cannot be written.
     """
     try:
@@ -45,13 +44,17 @@ def _whose(source: Path, sha256: str) -> tuple[Checkpoint, WeightFile]:
     for checkpoint, file in known:
         if file.has_content(sha256, size):
             return checkpoint, file
+    begins = f"its sha256 is {sha256[:12]}…"
     for checkpoint, file in known:
         if file.name == source.name:
-            raise WeightsError(
-                f"{str(source)!r} is damaged or is another file: its sha256 is {sha256[:12]}…, and "
-                f"that of {checkpoint.name!r} is {file.sha256[:12]}…. Download it again."
+            raise BadInput(
+                f"{str(source)!r} is damaged or is another file: {begins}, and that of "
+                f"{file.name!r} of {checkpoint.name!r} is {file.sha256[:12]}…. Download it again."
             )
+    alike = [file.name for _, file in known if Path(file.name).suffix == source.suffix.lower()]
+    kind = f"{source.suffix.lower()} files" if source.suffix else "files without a suffix"
     raise BadInput(
-        f"{str(source)!r} is no checkpoint of the manifest: none has its sha256 {sha256[:12]}…. "
+        f"{str(source)!r} is no file of a checkpoint: {begins}, and no file of the manifest has "
+        f"it. Its {kind}: {', '.join(sorted(set(alike))) or 'none'}. "
         "See: cuelight checkpoints list"
     )

@@ -70,10 +70,15 @@ def verify(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Checkpoints; all of them.")
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="A line also for each file that nothing needs by default.")
+    ] = False,
     json: output.Json = False,
     quiet: output.Quiet = False,
 ) -> int:
     """Hash the files that are here and compare with the manifest; fetches nothing.
+
+    What is missing and is not used by default is counted in one line.
 
     Exits with 1 when a checkpoint that was named, or that is used by default, is missing, or any
     file is damaged.
@@ -82,6 +87,11 @@ def verify(
     from perception.weights import State
 
     checked = weights.verify(names or None)
+    default = {name for name, one in weights.checkpoints().items() if one.default}
+    needed = set(names or default)
+    spare = [
+        each for each in checked if each.state is State.MISSING and each.checkpoint not in needed
+    ]
     if json:
         output.emit(
             [
@@ -90,17 +100,13 @@ def verify(
             ]
         )
     else:
-        for each in checked:
+        for each in checked if every else (one for one in checked if one not in spare):
             if not quiet or each.state is not State.OK:
                 tell(f"{each.state.value:8} {each.checkpoint}: {each.path}")
-    needed = set(names or (name for name, one in weights.checkpoints().items() if one.default))
-    bad = [
-        each
-        for each in checked
-        if each.state is State.DAMAGED
-        or (each.state is State.MISSING and each.checkpoint in needed)
-    ]
-    return 1 if bad else 0
+        if spare and not every and not quiet:
+            others = len({each.checkpoint for each in spare})
+            tell(f"Not here, and not used by default: {others} (--all lists them).")
+    return int(any(each.state is not State.OK for each in checked if each not in spare))
 
 
 def path(

@@ -89,6 +89,23 @@ def test_verify_exits_with_1_when_something_needed_is_missing(
     assert (code, out.split()[0]) == (0, "ok")
 
 
+@pytest.mark.usefixtures("empty_cache")
+def test_verify_counts_in_one_line_what_is_missing_and_nothing_needs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spare = [each for each in weights.checkpoints().values() if not each.default]
+    code, out, _ = run(capsys, "checkpoints", "verify")
+    assert code == 1
+    assert "missing  whisper_base" in out
+    assert "whisper_tiny_en" not in out
+    last = f"Not here, and not used by default: {len(spare)} (--all lists them)."
+    assert out.splitlines()[-1] == last
+    code, out, _ = run(capsys, "checkpoints", "verify", "--all")
+    assert code == 1
+    assert out.count("missing  whisper_tiny_en") == 4
+    assert "not used by default" not in out
+
+
 def test_verify_names_a_damaged_file_even_when_quiet(
     capsys: pytest.CaptureFixture[str], empty_cache: Path
 ) -> None:
@@ -184,7 +201,11 @@ def test_a_file_that_was_brought_is_known_by_its_content(
     name = "posec3d_ntu60_keypoint"
     code, _, err = run(capsys, "checkpoints", "add", str(brought))
     assert code == 2
-    assert "no checkpoint of the manifest" in err
+    assert "no file of a checkpoint" in err
+    (tmp_path / "holiday.MP4").write_bytes(b"a film")
+    code, _, err = run(capsys, "checkpoints", "add", str(tmp_path / "holiday.MP4"))
+    assert code == 2
+    assert "Its .mp4 files: balance.mp4, demo.mp4, roof.mp4, two.mp4." in err
 
     begins = hashlib.sha256(b"weights").hexdigest()[:8]
     manifest = tmp_path / "manifest.yaml"
@@ -206,8 +227,9 @@ def test_a_damaged_download_is_refused_by_its_name(
     cut = tmp_path / "slowonly_r50_u48_240e_ntu60_xsub_keypoint-f3adabf1.pth"
     cut.write_bytes(b"cut off")
     code, _, err = run(capsys, "checkpoints", "add", str(cut))
-    assert code == 1
+    assert code == 2
     assert "is damaged or is another file" in err
+    assert "'posec3d_ntu60_keypoint'" in err
     code, _, err = run(capsys, "checkpoints", "add", str(tmp_path / "absent.pth"))
     assert code == 2
     assert "No such file" in err

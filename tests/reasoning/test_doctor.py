@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import http.server
 import importlib.util
+import re
 import sys
 import threading
 from collections.abc import Callable
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,16 @@ def test_two_owners_of_cv2_are_a_problem_with_its_remedy(
         assert found.level is Level.PROBLEM
         assert all(name in found.text for name in OPENCVS)
         assert remedy in found.remedy
+
+
+def test_every_package_of_every_extra_is_told_of() -> None:
+    """Those of openmmlab are told in one line, those of test not at all."""
+    marked = [
+        re.match(r"([\w-]+).*extra == '([\w-]+)'", each) for each in requires("cuelight") or ()
+    ]
+    extras = [each.groups() for each in marked if each and each[2] not in ("test", "openmmlab")]
+    assert {"train", "studies", "quantized"} <= {extra for _, extra in extras}
+    assert {name for name, _ in extras} <= {each.text.split()[0] for each in doctor.examine()}
 
 
 def of_config(text: str) -> list[Finding]:
