@@ -115,8 +115,13 @@ def _track(
             attributes.setdefault("label", each.text)
         id = each.id if keep_ids else f"{_ID.sub(' ', kind)}-{number}"
         cues.append(Cue(id, span, each.text, each.confidence, attributes))
-    notes = (f"{cut} cue(s) that last longer than the video were cut at its end.",) if cut else ()
-    return CueTrack(kind, kind, source, tuple(cues), Origin.HUMAN, notes=notes)
+    return CueTrack(kind, kind, source, tuple(cues), Origin.HUMAN, notes=_cut_notes(cut))
+
+
+def _cut_notes(cut: int) -> tuple[str, ...]:
+    if cut == 1:
+        return ("1 cue that lasts longer than the video was cut at its end.",)
+    return (f"{cut} cues that last longer than the video were cut at its end.",) if cut else ()
 
 
 def _within(span: Span, video: VideoInfo) -> Span:

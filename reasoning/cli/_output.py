@@ -34,6 +34,7 @@ __all__ = [
     "Quiet",
     "Set",
     "To",
+    "counted",
     "emit",
     "output_stem",
     "policy_settings",
@@ -110,6 +111,11 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 def emit(document: Any) -> None:
     """Print a JSON document on stdout."""
     typer.echo(strict_json.dumps(document, ascii_only=not is_utf8()))
+
+
+def counted(count: int, thing: str) -> str:
+    """``1 cue``, ``3 cues``."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def video_path(name: str, quiet: bool) -> Path:

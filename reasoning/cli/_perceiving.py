@@ -116,8 +116,7 @@ def tell_tracks(perception: Perception, files: Sequence[Path]) -> None:
     for track in perception.timeline.tracks:
         state = "" if track.status is Status.COMPLETE else f" ({track.status.replace('_', ' ')})"
         reused = ", from the cache" if track.kind in perception.cached else ""
-        cues = "1 cue" if len(track.cues) == 1 else f"{len(track.cues)} cues"
-        tell(f"{track.kind}: {cues}{state}{reused}")
+        tell(f"{track.kind}: {output.counted(len(track.cues), 'cue')}{state}{reused}")
         for note in track.notes:
             tell(f"  {note}")
     for notice in perception.notices:

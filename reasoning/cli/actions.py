@@ -182,7 +182,7 @@ def _tell(
     block = "█" if is_utf8() else "#"
     for each in counts.actions:
         bar = block * max(1, round(BAR * each.pieces / most))
-        videos = "1 video" if each.videos == 1 else f"{each.videos} videos"
+        videos = output.counted(each.videos, "video")
         tell(f"{each.label:<{width}}  {bar:<{BAR}}  {each.pieces} in {videos}")
     of = f" of {counts.possible}" if counts.possible else ""
     tell(

@@ -258,8 +258,8 @@ def _tell(result: Asked, perception: Perception, files: list[Path], quiet: bool)
         _tell_what_was_read(result)
     left_out = len(result.cues.selection.dropped)
     if left_out:
-        cues = "1 cue was" if left_out == 1 else f"{left_out} cues were"
-        tell(f"({cues} left out; the page says why.)")
+        were = "was" if left_out == 1 else "were"
+        tell(f"({output.counted(left_out, 'cue')} {were} left out; the page says why.)")
     for track in perception.timeline.tracks:
         state = "" if track.status is Status.COMPLETE else f"{track.status.replace('_', ' ')}. "
         if state or track.notes:

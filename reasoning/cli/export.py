@@ -64,7 +64,7 @@ def command(
     if json:
         output.emit({"file": str(path), "format": name, "cues": count, "lost": lost})
         return
-    tell(path if quiet else f"Wrote {count} cue(s) to {path}")
+    tell(path if quiet else f"Wrote {output.counted(count, 'cue')} to {path}")
     if quiet:
         return
     if lost:

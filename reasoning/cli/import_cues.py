@@ -126,7 +126,7 @@ def _tell(path: Path, tracks: tuple[CueTrack, ...], json: bool, quiet: bool) -> 
         return
     if not quiet:
         for track in tracks:
-            tell(f"{track.id}: {len(track.cues)} cue(s) of kind {track.kind}")
+            tell(f"{track.id}: {output.counted(len(track.cues), 'cue')} of kind {track.kind}")
             for note in track.notes:
                 tell(f"  {note}")
     tell(path if quiet else f"Wrote {path}")

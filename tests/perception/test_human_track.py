@@ -75,7 +75,9 @@ def test_replacing_takes_every_track_of_the_kind_and_no_other() -> None:
 def test_a_span_may_end_late_but_not_begin_late() -> None:
     (track,) = human_tracks([said("a", 9.5)], VIDEO, SOURCE, "speech")
     assert track.cues[0].span == Span(9.5, 10)
-    assert track.notes == ("1 cue(s) that last longer than the video were cut at its end.",)
+    assert track.notes == ("1 cue that lasts longer than the video was cut at its end.",)
+    (track,) = human_tracks([said("a", 9.5), said("b", 9.7)], VIDEO, SOURCE, "speech")
+    assert track.notes == ("2 cues that last longer than the video were cut at its end.",)
     with pytest.raises(BadInput, match="is the file of another video"):
         human_tracks([said("a", 10)], VIDEO, SOURCE, "speech")
 

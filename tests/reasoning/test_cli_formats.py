@@ -52,7 +52,7 @@ def imported(tmp_path: Path) -> CueTimeline:
 
 def test_captions_are_written_and_what_is_lost_is_told(run: Run, tmp_path: Path) -> None:
     code, out, err = run("export", "clip.cues.json", "--to", "webvtt", "--only", "speech")
-    assert (code, out) == (0, "Wrote 1 cue(s) to clip.vtt\n")
+    assert (code, out) == (0, "Wrote 1 cue to clip.vtt\n")
     assert (tmp_path / "clip.vtt").read_text() == (
         "WEBVTT\n\nspeech-1\n00:00:03.000 --> 00:00:04.000\nHello\n"
     )
@@ -104,7 +104,7 @@ def test_a_human_track_stands_beside_the_recognizers(run: Run, tmp_path: Path) -
     )
     assert code == 0
     assert out.splitlines() == [
-        "action-human: 1 cue(s) of kind action",
+        "action-human: 1 cue of kind action",
         "Wrote clip.imported.cues.json",
     ]
     timeline = imported(tmp_path)
@@ -121,7 +121,7 @@ def test_a_human_track_takes_the_recognizers_place(run: Run, tmp_path: Path) -> 
         "import-cues", "gold.csv", "--cues", "clip.cues.json", "--kind", "action", "--replace"
     )
     assert code == 0
-    assert "1 cue(s) that last longer than the video were cut at its end." in out
+    assert "1 cue that lasts longer than the video was cut at its end." in out
     timeline = imported(tmp_path)
     assert [track.id for track in timeline.tracks] == ["speech", "action"]
     action = timeline.track("action")
