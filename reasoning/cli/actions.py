@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from perception.cue import CueTimeline
+from perception.cue import CueTimeline, Status
 from perception.errors import BadInput, CuelightError
 from perception.perceive import Perception, Progress, build_recognizers, perceive
 from reasoning.action_counts import PAPER, ActionCounts, action_track, check_counting, count_actions
@@ -53,8 +53,10 @@ def command(
     perceived is kept in the cache. MimeQA's appendix B.1 is this with --config
     mimeqa_posec3d.yaml.
 
-    Exit code 1 when a track is partial or failed, 2 when a file cannot be used; the others are
-    counted all the same.
+    Copies of a video are counted once.
+
+    Exit code 1 when a track is partial or failed or a file cannot be used; the others are counted
+    all the same. Exit code 2 when no file can be used.
     """
     from reasoning.config import load
 
@@ -62,15 +64,46 @@ def command(
     settings = load(config, set or ())
     (recognizer,) = build_recognizers({ACTION: settings.recognizers.get(ACTION)})
     files = _files(corpus, force)
-    seen, faults, partial = _timelines(files, recognizer, force, quiet)
-    counts = count_actions(seen, threshold=threshold, per_s=per, known=_known(recognizer))
+    seen = _seen(files, recognizer, force, quiet)
+    counts = count_actions(
+        list(seen.timelines.values()), threshold=threshold, per_s=per, known=_known(recognizer)
+    )
     if csv is not None:
         _write_csv(csv, counts)
     if json:
-        output.emit(_document(counts, faults, partial))
+        output.emit(_document(counts, seen))
     else:
-        _tell(counts, faults, partial)
-    return 2 if faults else int(bool(partial))
+        _tell(counts)
+        _tell_of_files(seen)
+    return int(bool(seen.partial or seen.faults)) if seen.timelines else 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was made of the files.
+
+    Args:
+        timelines: of each video once, by its file.
+        copies: file -> the file of the same video that is counted in its place.
+        faults: file -> why it cannot be used.
+        partial: file -> what its track lacks.
+    """
+
+    timelines: dict[Path, CueTimeline] = field(default_factory=dict)
+    copies: dict[Path, Path] = field(default_factory=dict)
+    faults: dict[Path, str] = field(default_factory=dict)
+    partial: dict[Path, str] = field(default_factory=dict)
+
+    def add(self, file: Path, timeline: CueTimeline) -> None:
+        """Take the timeline of a file; raises as ``action_track``."""
+        track = action_track(timeline)
+        for other, known in self.timelines.items():
+            if known.video.sha256 == timeline.video.sha256:
+                self.copies[file] = other
+                return
+        if track.status in (Status.PARTIAL, Status.FAILED):
+            self.partial[file] = f"{track.status}: {' '.join(track.notes)}"
+        self.timelines[file] = timeline
 
 
 def _files(corpus: Sequence[Path], force: bool) -> list[Path]:
@@ -106,13 +139,9 @@ def _known(recognizer: Recognizer) -> set[str]:
     return {name for i, name in enumerate(labels.names) if i != labels.none}
 
 
-def _timelines(
-    files: Sequence[Path], recognizer: Recognizer, force: bool, quiet: bool
-) -> tuple[list[CueTimeline], list[tuple[Path, str]], list[tuple[Path, str]]]:
-    """The timelines, the files that cannot be used and why, and what is partial."""
-    seen: list[CueTimeline] = []
-    faults: list[tuple[Path, str]] = []
-    partial: list[tuple[Path, str]] = []
+def _seen(files: Sequence[Path], recognizer: Recognizer, force: bool, quiet: bool) -> _Seen:
+    """Read the cues files, perceive the videos."""
+    seen = _Seen()
     if any(not file.name.endswith(CUES) for file in files):
         from perception import weights
 
@@ -133,32 +162,25 @@ def _timelines(
                     timeline = CueTimeline.read(file)
                 else:
                     timeline = _perceived(file, recognizer, force, show).timeline
-                track = action_track(timeline)
+                seen.add(file, timeline)
             except CuelightError as error:
-                faults.append((file, str(error)))
-                continue
-            if track.status in ("partial", "failed"):
-                partial.append((file, f"{track.status}: {' '.join(track.notes)}"))
-            seen.append(timeline)
-    return seen, faults, partial
+                seen.faults[file] = str(error)
+    return seen
 
 
 def _perceived(file: Path, recognizer: Recognizer, force: bool, show: Any) -> Perception:
     return perceive(file, (recognizer,), only=(ACTION,), force=force, on_progress=show)
 
 
-def _document(
-    counts: ActionCounts,
-    faults: Sequence[tuple[Path, str]],
-    partial: Sequence[tuple[Path, str]],
-) -> dict[str, Any]:
+def _document(counts: ActionCounts, seen: _Seen) -> dict[str, Any]:
     return {
         "distinct": len(counts.actions),
         "possible": counts.possible,
         "mean_in_piece": round(counts.mean_in_piece, 3),
         **asdict(counts),
-        "faults": [{"file": str(file), "error": why} for file, why in faults],
-        "partial": [{"file": str(file), "note": why} for file, why in partial],
+        "copies": [{"file": str(file), "of": str(other)} for file, other in seen.copies.items()],
+        "faults": [{"file": str(file), "error": why} for file, why in seen.faults.items()],
+        "partial": [{"file": str(file), "note": why} for file, why in seen.partial.items()],
     }
 
 
@@ -172,11 +194,7 @@ def _write_csv(path: Path, counts: ActionCounts) -> None:
     write_whole(path, text.getvalue().encode())
 
 
-def _tell(
-    counts: ActionCounts,
-    faults: Sequence[tuple[Path, str]],
-    partial: Sequence[tuple[Path, str]],
-) -> None:
+def _tell(counts: ActionCounts) -> None:
     most = max((each.pieces for each in counts.actions), default=1)
     width = max((len(each.label) for each in counts.actions), default=0)
     block = "█" if is_utf8() else "#"
@@ -193,7 +211,12 @@ def _tell(
     inside = ", ".join(f"{n}: {count}" for n, count in counts.distinct_in_piece.items())
     tell(f"Pieces by how many actions they have: {inside or 'none'}.")
     tell(f"For comparison: {PAPER}.")
-    for file, why in partial:
+
+
+def _tell_of_files(seen: _Seen) -> None:
+    for file, other in seen.copies.items():
+        tell(f"{file}: not counted, it is of the same video as {other}", err=True)
+    for file, why in seen.partial.items():
         tell(f"{file}: {why}", err=True)
-    for file, why in faults:
+    for file, why in seen.faults.items():
         tell(f"Error: {file}: {why}", err=True)

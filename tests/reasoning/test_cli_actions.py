@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,7 +35,8 @@ def timeline(
         ),
         status=status,
     )
-    video = VideoInfo(name, "0" * 64, 0.0, duration_s, 640, 360, 25.0, has_video=True)
+    sha256 = hashlib.sha256(name.encode()).hexdigest()
+    video = VideoInfo(name, sha256, 0.0, duration_s, 640, 360, 25.0, has_video=True)
     return CueTimeline(video, (track,))
 
 
@@ -135,12 +138,29 @@ def test_what_cannot_be_used_is_listed_and_the_rest_counted(
         timeline("cut.mp4", [("sneeze", 0, 1, 0.9)], status=Status.PARTIAL).to_json()
     )
     code, out, err = run(capsys, str(corpus))
-    assert code == 2
+    assert code == 1
     assert "Distinct actions at 0.6: 3;" in out
     assert "broken.cues.json" in err
     assert "cut.cues.json: partial" in err
     (corpus / "broken.cues.json").unlink()
     assert run(capsys, str(corpus))[0] == 1
+    (corpus / "cut.cues.json").write_text("{")
+    assert run(capsys, str(corpus))[0] == 1
+    assert run(capsys, str(corpus / "cut.cues.json"))[0] == 2
+
+
+def test_a_copy_of_a_video_is_not_counted_again(
+    capsys: pytest.CaptureFixture[str], corpus: Path
+) -> None:
+    first, copy = corpus / "first.cues.json", corpus / "zz copy.cues.json"
+    shutil.copy(first, copy)
+    code, out, err = run(capsys, str(corpus), "--json")
+    document = json.loads(out)
+    assert (code, err) == (0, "")
+    assert (document["videos"], document["pieces"]) == (2, 4)
+    assert document["copies"] == [{"file": str(copy), "of": str(first)}]
+    told = run(capsys, str(corpus))[2]
+    assert told == f"{copy}: not counted, it is of the same video as {first}\n"
 
 
 @pytest.mark.parametrize(
