@@ -7,8 +7,8 @@
               "speech-1": {"verdict": "wrong", "text": "Jump!", "start_s": 1.2, "end_s": 2.0},
               "screen_text-2": {"watermark": true}}}
 
-Every key of a cue may be left out. ``cuelight calibrate`` reads the verdicts, and ``cuelight
-text-split`` the corrections of screen text.
+Every key of a cue may be left out; others than these are kept. ``cuelight calibrate`` reads the
+verdicts, and ``cuelight text-split`` the corrections of screen text.
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ class Correction:
     """What a person says of a cue.
 
     Args:
-        verdict: ``"right"``, ``"wrong"``, or empty; other words of other tools count as empty.
+        verdict: ``"right"``, ``"wrong"``, or empty.
         text: what it should say, None = as it is.
         start_s, end_s: when it is, None = as it is.
         watermark: whether the text is one, None = not told.
+        others: what else stands there, a note of somebody's; it is kept.
     """
 
     verdict: str = ""
@@ -57,11 +58,13 @@ class Correction:
     start_s: float | None = None
     end_s: float | None = None
     watermark: bool | None = None
+    others: Mapping[str, Any] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """As JSON, without what is not told."""
         told = {name: getattr(self, name) for name in _KEYS}
-        return {name: value for name, value in told.items() if value is not None and value != ""}
+        said = {name: value for name, value in told.items() if value is not None and value != ""}
+        return said | dict(self.others)
 
     def applied(self, cue: Cue) -> Cue:
         """``cue`` with the corrected text, ends and mark.
@@ -185,10 +188,15 @@ def _reviewed(cue: Cue, correction: Correction | None) -> Cue | None:
 
 def _correction(fields: Fields, told: Mapping[str, Any]) -> Correction:
     verdict = fields.text("verdict", "")
+    if verdict and verdict not in VERDICTS:
+        raise BadInput(
+            f"{fields.where}.verdict is {verdict!r}; available: {', '.join(VERDICTS)}, or none"
+        )
     return Correction(
-        verdict=verdict if verdict in VERDICTS else "",
+        verdict=verdict,
         text=fields.text("text") if "text" in told else None,
         start_s=fields.number("start_s") if "start_s" in told else None,
         end_s=fields.number("end_s") if "end_s" in told else None,
         watermark=fields.flag("watermark") if "watermark" in told else None,
+        others={name: value for name, value in told.items() if name not in _KEYS},
     )

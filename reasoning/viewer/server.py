@@ -28,6 +28,7 @@ LOOPBACK = "127.0.0.1"
 MAX_REVIEW_BYTES = 16 << 20
 _BLOCK_BYTES = 1 << 20
 _TOKEN_BYTES = 16
+_OF_FILE, _OF_REVIEW = "GET, HEAD", "PUT"
 _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
@@ -113,8 +114,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_PUT(self) -> None:
         """A review."""
         self.close_connection = True
-        if not self._is_ours() or self.path != self.server.review_url:
-            self._say(HTTPStatus.NOT_FOUND, "There is nothing here.")
+        if self._allowed() != _OF_REVIEW:
+            self._refuse()
             return
         length = self.headers.get("Content-Length", "")
         if not re.fullmatch("[0-9]{1,12}", length) or int(length) > MAX_REVIEW_BYTES:
@@ -128,6 +129,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
         else:
             self._say(HTTPStatus.OK, "Saved.")
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """A request that is no HTTP, or one of another method, in a sentence."""
+        self.close_connection = True
+        self.request_version = self.protocol_version
+        if code == HTTPStatus.NOT_IMPLEMENTED:
+            self._refuse()
+        else:
+            self._say(HTTPStatus(code), f"{message or HTTPStatus(code).phrase}.")
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: the terminal belongs to the command."""
@@ -148,10 +158,28 @@ class _Handler(BaseHTTPRequestHandler):
         known = {quote(name, safe=""): each for name, each in self.server.contents.items()}
         return known.get(wanted)
 
+    def _allowed(self) -> str:
+        """The methods of the place that is asked for; empty where nothing is."""
+        if self._is_ours() and self.path == self.server.review_url:
+            return _OF_REVIEW
+        return _OF_FILE if self._content() else ""
+
+    def _refuse(self, with_body: bool = True) -> None:
+        """What was sent along is read first, as far as it may be a review: a connection that is
+        closed before takes the words with it."""
+        length = self.headers.get("Content-Length", "")
+        if re.fullmatch("[0-9]{1,12}", length) and int(length) <= MAX_REVIEW_BYTES:
+            self.rfile.read(int(length))
+        if allowed := self._allowed():
+            words = f"This place takes {allowed}, not {self.command}."
+            self._say(HTTPStatus.METHOD_NOT_ALLOWED, words, with_body, Allow=allowed)
+        else:
+            self._say(HTTPStatus.NOT_FOUND, "There is nothing here.", with_body)
+
     def _serve(self, with_body: bool) -> None:
         content = self._content()
         if content is None:
-            self._say(HTTPStatus.NOT_FOUND, "There is nothing here.", with_body)
+            self._refuse(with_body)
             return
         try:
             file = io.BytesIO(content.make()) if content.path is None else content.path.open("rb")
@@ -184,9 +212,11 @@ class _Handler(BaseHTTPRequestHandler):
         if first < end:
             self.close_connection = True
 
-    def _say(self, status: HTTPStatus, words: str, with_body: bool = True) -> None:
+    def _say(self, status: HTTPStatus, words: str, with_body: bool = True, **headers: str) -> None:
         body = words.encode("utf-8", "replace")
         self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self._head("text/plain; charset=utf-8", len(body))
         if with_body:
             self.wfile.write(body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from reasoning.tools.review import read
 from reasoning.viewer.drawn import frame_times_s
 from reasoning.viewer.given import Block
 from reasoning.viewer.page import Extras, write_page
+from reasoning.viewer.server import PageServer
 from reasoning.viewer.serving import page_server
 from reasoning.viewer.studied import Studied
 from tests.reasoning.browser import TIMES_S, film, launched, picture_shown
@@ -366,30 +368,59 @@ def test_an_end_before_the_start_is_refused(opened: Callable[..., Any]) -> None:
     assert page.locator("#save").is_disabled()
 
 
-def test_a_served_page_plays_and_saves_to_disk(opened: Callable[..., Any], tmp_path: Path) -> None:
-    import threading
-
-    path, review = tmp_path / "film.mp4", tmp_path / "film.review.json"
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[PageServer]:
+    path = tmp_path / "film.mp4"
     film(path, 2.5)
+    review = tmp_path / "film.review.json"
     server = page_server(timeline(path), path, Extras(traces=traces()), review, "film")
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        page = opened.visit(server.url)  # type: ignore[attr-defined]
-        page.evaluate("cuelight.seek(1.22)")
-        settled(page)
-        assert picture_shown(page) == 25
-        click(page, "wave")
-        page.keyboard.press("n")
-        page.locator("#save").click()
-        wait(page, "document.getElementById('saved').textContent.includes('Saved as')")
-        assert {id: each.verdict for id, each in read(review).cues.items()} == {"wave": "wrong"}
-        page.reload()
-        click(page, "wave")
-        assert page.locator("#mark-wrong").get_attribute("aria-pressed") == "true"
-        assert page.faults == []
-    finally:
-        server.shutdown()
-        server.server_close()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_served_page_plays_and_saves_to_disk(
+    opened: Callable[..., Any], served: PageServer, tmp_path: Path
+) -> None:
+    review = tmp_path / "film.review.json"
+    page = opened.visit(served.url)  # type: ignore[attr-defined]
+    page.evaluate("cuelight.seek(1.22)")
+    settled(page)
+    assert picture_shown(page) == 25
+    click(page, "wave")
+    page.keyboard.press("n")
+    page.locator("#save").click()
+    wait(page, "document.getElementById('saved').textContent.includes('Saved as')")
+    assert {id: each.verdict for id, each in read(review).cues.items()} == {"wave": "wrong"}
+    page.reload()
+    click(page, "wave")
+    assert page.locator("#mark-wrong").get_attribute("aria-pressed") == "true"
+    assert page.faults == []
+
+
+def test_a_review_that_the_server_refuses_is_told_and_can_be_saved_later(
+    opened: Callable[..., Any], served: PageServer, tmp_path: Path
+) -> None:
+    page = opened.visit(served.url)  # type: ignore[attr-defined]
+    click(page, "wave")
+    page.keyboard.press("n")
+
+    def spoil(route: Any) -> None:
+        route.continue_(post_data=route.request.post_data.replace('"wrong"', '"maybe"'))
+
+    page.route("**/review", spoil)
+    page.locator("#save").click()
+    wait(page, "document.getElementById('saved').textContent.includes('Not saved')")
+    said = page.locator("#saved").inner_text()
+    assert "cues.wave.verdict is 'maybe'; available: right, wrong" in said
+    assert not (tmp_path / "film.review.json").exists()
+    assert page.locator("#mark-wrong").get_attribute("aria-pressed") == "true"
+    page.unroute("**/review")
+    page.locator("#save").click()
+    wait(page, "document.getElementById('saved').textContent.includes('Saved as')")
+    found = read(tmp_path / "film.review.json")
+    assert {id: each.verdict for id, each in found.cues.items()} == {"wave": "wrong"}
 
 
 def test_a_study_is_beside_the_timeline(opened: Callable[..., Any]) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import threading
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -129,6 +131,41 @@ def test_everything_else_is_404(server: PageServer, path: str) -> None:
     assert ask(server, path)[0] == 404
 
 
+@pytest.mark.parametrize(
+    ("method", "place", "status", "allowed"),
+    [
+        *(
+            (method, place, 405, allowed)
+            for method in ("POST", "DELETE", "PATCH", "OPTIONS", "TRACE")
+            for place, allowed in (("page", "GET, HEAD"), ("review", "PUT"))
+        ),
+        ("PUT", "page", 405, "GET, HEAD"),
+        ("GET", "review", 405, "PUT"),
+        ("HEAD", "review", 405, "PUT"),
+        *((method, "none", 404, None) for method in ("POST", "DELETE", "PUT", "OPTIONS", "GET")),
+        ("BREW", "page", 405, "GET, HEAD"),
+    ],
+)
+def test_other_methods_are_refused_in_a_sentence(
+    server: PageServer, method: str, place: str, status: int, allowed: str | None, tmp_path: Path
+) -> None:
+    path = {"page": urlsplit(server.url).path, "review": server.review_url, "none": "/x"}[place]
+    found, headers, said = ask(server, path, method, "x" * 100_000 if method != "TRACE" else None)
+    assert (found, headers.get("Allow")) == (status, allowed)
+    assert headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert b"<" not in said
+    assert said.endswith(b".") or method == "HEAD"
+    assert not (tmp_path / "clip.review.json").exists()
+
+
+def test_what_is_no_http_is_told_so(server: PageServer) -> None:
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as connection:
+        connection.sendall(b"GET / HTTP/9.9.9\r\n\r\n")
+        reply = connection.makefile("rb").read()
+    assert reply.split(b" ")[1] == b"400"
+    assert b"<" not in reply
+
+
 def test_a_page_elsewhere_that_points_here_gets_nothing(server: PageServer) -> None:
     path = urlsplit(server.url).path
     assert ask(server, path, Host="evil.example")[0] == 404
@@ -147,29 +184,51 @@ def test_a_review_is_written_and_shown_again(server: PageServer, tmp_path: Path)
     assert b"person 1 claps" in ask(server, urlsplit(server.url).path)[2]
 
 
+def about(**said: Any) -> str:
+    return json.dumps({"schema": "cuelight.review/1", "cues": {"action-1": said}})
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
         ("no JSON", "is not a reviewed timeline"),
+        ("[]", "must be an object"),
         ('{"schema": "x", "cues": {}}', "its schema is 'x'"),
-        (
-            '{"schema": "cuelight.review/1", "cues": {"action-1": {"end_s": 0.1}}}',
-            "ends no earlier than it starts",
-        ),
-        ('{"schema": "cuelight.review/1", "cues": {"action-1": {"text": 5}}}', "must be a string"),
+        ('{"schema": "cuelight.review/1"}', "the field 'cues' is missing"),
+        ('{"schema": "cuelight.review/1", "cues": []}', "cues must be an object"),
+        ('{"schema": "cuelight.review/1", "cues": {"action-1": 5}}', "action-1 must be an object"),
+        (about(end_s=0.1), "ends no earlier than it starts"),
+        (about(start_s=-1), "A span starts at 0 s or later"),
+        (about(end_s="2"), "action-1.end_s must be a number, not '2'"),
+        (about(text=5), "action-1.text must be a string"),
+        (about(text=None), "action-1.text must be a string"),
+        (about(watermark="yes"), "action-1.watermark must be true or false"),
+        (about(verdict=True), "action-1.verdict must be a string"),
+        (about(verdict="maybe"), "action-1.verdict is 'maybe'; available: right, wrong"),
+        (about(verdict="Right"), "action-1.verdict is 'Right'; available: right, wrong"),
         (
             '{"schema": "cuelight.review/1", "video": {"sha256": "f00"}, "cues": {}}',
             "is the review of another video",
         ),
     ],
 )
-def test_what_is_no_review_is_refused(
+def test_what_is_no_review_is_refused_and_the_file_stays(
     server: PageServer, tmp_path: Path, body: str, words: str
 ) -> None:
-    status, _, said = ask(server, server.review_url, "PUT", body)
-    assert status == 400
+    status, headers, said = ask(server, server.review_url, "PUT", body)
+    assert (status, headers["Content-Type"]) == (400, "text/plain; charset=utf-8")
     assert words in said.decode()
     assert not (tmp_path / "clip.review.json").exists()
+    assert ask(server, server.review_url, "PUT", about(verdict="right"))[0] == 200
+    before = (tmp_path / "clip.review.json").read_bytes()
+    assert ask(server, server.review_url, "PUT", body)[0] == 400
+    assert (tmp_path / "clip.review.json").read_bytes() == before
+
+
+def test_what_somebody_noted_beside_a_verdict_is_kept(server: PageServer, tmp_path: Path) -> None:
+    said = {"verdict": "right", "note": {"by": "me", "unsure": [1, 2]}}
+    assert ask(server, server.review_url, "PUT", about(**said))[0] == 200
+    assert read(tmp_path / "clip.review.json").cues["action-1"].document() == said
 
 
 def test_half_a_character_is_kept_as_it_was_sent(server: PageServer, tmp_path: Path) -> None:
