@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +13,9 @@ import pytest
 
 from perception import traces
 from perception.cue import CueTimeline, Status
-from reasoning.cli import main
 from tests.perception import clips
+from tests.reasoning import commands
+from tests.reasoning.commands import Ran, Run
 
 EARS_AND_EYES = "recognizers: {screen_text: {}, speech: {}}\nvideollm: scripted\n"
 NOTHING = (
@@ -24,27 +24,13 @@ NOTHING = (
 )
 
 
-@dataclass
-class Ran:
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ran]
-
-
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
 
     def command(*arguments: str) -> Ran:
-        with pytest.raises(SystemExit) as ended:
-            main(list(arguments))
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return Ran(int(ended.value.code or 0), printed.out, printed.err)
+        return commands.run(capsys, *arguments)
 
     return command
 
@@ -282,6 +268,8 @@ LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
 from reasoning.cli import main
+from tests.reasoning import commands
+from tests.reasoning.commands import Ran, Run
 main(sys.argv[1:])
 """
 

@@ -14,8 +14,9 @@ from perception import sample
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, Status, VideoInfo
 from perception.errors import BadInput
 from reasoning.action_counts import count_actions
-from reasoning.cli import main
 from tests.perception import clips
+from tests.reasoning import commands
+from tests.reasoning.commands import Ran
 
 
 def timeline(
@@ -85,12 +86,8 @@ def test_a_timeline_without_actions_is_named() -> None:
         count_actions([empty], threshold=0.6, per_s=10)
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(["actions", *arguments])
-    printed = capsys.readouterr()
-    assert "Traceback" not in printed.out + printed.err
-    return int(ended.value.code or 0), printed.out, printed.err
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
+    return commands.run(capsys, "actions", *arguments)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +12,11 @@ from fusion.calibration import Calibration
 from perception import weights
 from perception.cue import Cue, CueTimeline, CueTrack, Origin, Source, Span
 from perception.shipped import shipped
-from reasoning.cli import main
 from reasoning.tools.calibration import calibrations
 from tests.fusion.timelines import VIDEO
+from tests.reasoning import commands
+from tests.reasoning.commands import Ran, Run
 
-Run = Callable[..., tuple[int, str, str]]
 SPEECH = Source("speech", "test", "5" * 64)
 LONG = replace(VIDEO, duration_s=1000.0)
 
@@ -44,11 +43,8 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     (tmp_path / "clip.cues.json").write_text(overconfident().to_json())
     (tmp_path / "labels.csv").write_text(labels())
 
-    def command(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(list(arguments))
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), printed.out, printed.err
+    def command(*arguments: str) -> Ran:
+        return commands.run(capsys, *arguments)
 
     return command
 

@@ -14,16 +14,7 @@ import pytest
 
 from perception import sample, weights
 from perception.shipped import shipped
-from reasoning.cli import main
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command."""
-    with pytest.raises(SystemExit) as ended:
-        main(list(arguments))
-    printed = capsys.readouterr()
-    code = ended.value.code
-    return int(code or 0), printed.out, printed.err
+from tests.reasoning.commands import run
 
 
 def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from reasoning.cli import main
 from tests.perception import clips
+from tests.reasoning import commands
 from tests.reasoning.chat_server import says, serving
-from tests.reasoning.test_cli import Ran, Run
+from tests.reasoning.commands import Ran, Run
 
 NO_CUES = ["--set", "recognizers={}", "--quiet", "--dry-run"]
 
@@ -22,11 +22,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
         monkeypatch.delenv(variable, raising=False)
 
     def command(*arguments: str) -> Ran:
-        with pytest.raises(SystemExit) as ended:
-            main(["ask", "clip.mp4", *arguments, *NO_CUES])
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return Ran(int(ended.value.code or 0), printed.out, printed.err)
+        return commands.run(capsys, "ask", "clip.mp4", *arguments, *NO_CUES)
 
     return command
 

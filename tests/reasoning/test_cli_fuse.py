@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from reasoning.cli import main
 from tests.fusion.timelines import ROOF
 from tests.perception import clips
+from tests.reasoning import commands
+from tests.reasoning.commands import Ran, Run
 
-Run = Callable[..., tuple[int, str, str]]
 MIND = "What does she believe about the man on the roof?"
 
 
@@ -24,11 +23,8 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     other = replace(ROOF, video=replace(ROOF.video, name="other.mp4", sha256="1" * 64))
     (tmp_path / "other.cues.json").write_text(other.to_json())
 
-    def command(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(list(arguments))
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), printed.out, printed.err
+    def command(*arguments: str) -> Ran:
+        return commands.run(capsys, *arguments)
 
     return command
 

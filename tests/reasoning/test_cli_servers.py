@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from reasoning.cli import main
 from tests.perception import clips
-from tests.reasoning.test_cli import Ran, Run
+from tests.reasoning import commands
+from tests.reasoning.commands import Ran, Run
 
 RETRY = "videollms.openai_compatible.retry"
 
@@ -23,11 +23,9 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     clips.write_clip(tmp_path / "clip.mp4", clips.moving_square(30))
 
     def command(*arguments: str) -> Ran:
-        with pytest.raises(SystemExit) as ended:
-            main(["ask", "clip.mp4", "What is it?", "--set", "recognizers={}", *arguments])
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return Ran(int(ended.value.code or 0), printed.out, printed.err)
+        return commands.run(
+            capsys, "ask", "clip.mp4", "What is it?", "--set", "recognizers={}", *arguments
+        )
 
     return command
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, Status, VideoInfo
-from reasoning.cli import main
 from tests.perception import clips
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.reasoning import commands
+from tests.reasoning.commands import Ran, Run
 
 
 @pytest.fixture
@@ -21,12 +19,8 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
 
-    def command(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(["text-split", *arguments, "--quiet"])
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return int(ended.value.code or 0), printed.out, printed.err
+    def command(*arguments: str) -> Ran:
+        return commands.run(capsys, "text-split", *arguments, "--quiet")
 
     return command
 

@@ -10,18 +10,15 @@ import pytest
 
 from perception import plugins
 from perception.skeleton.posec3d import RUNTIMES, PoseC3D
-from reasoning.cli import main
 from tests.perception.acting import ACT_S, acting, write_corpus, write_labels
+from tests.reasoning import commands
+from tests.reasoning.commands import Ran
 
 TORCH = all(importlib.util.find_spec(name) is not None for name in ("torch", "onnx"))
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(["train", "posec3d", *arguments])
-    printed = capsys.readouterr()
-    assert "Traceback" not in printed.out + printed.err
-    return int(ended.value.code or 0), printed.out, printed.err
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
+    return commands.run(capsys, "train", "posec3d", *arguments)
 
 
 def test_a_dry_run_tells_what_would_be_trained_and_writes_nothing(
