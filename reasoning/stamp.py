@@ -37,9 +37,21 @@ def stamp(study: Study, model: Model, limit: int | None = None) -> dict[str, Any
         "cuelight": _version("cuelight"),
         "python": platform.python_version(),
         "platform": platform.platform(),
+        "videos": _videos(study, limit),
         "packages": packages(),
         "checkpoints": {name: each.sha256 for name, each in weights.checkpoints().items()},
     }
+
+
+def _videos(study: Study, limit: int | None) -> dict[str, str]:
+    """Where the file of each video is, by the name that the questions give it."""
+    found = {}
+    for item in study.items(limit):
+        if item.video and item.video not in found:
+            path = study.benchmark.video(item)
+            if path is not None:
+                found[item.video] = str(path.resolve())
+    return found
 
 
 def commit() -> str:

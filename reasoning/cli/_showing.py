@@ -4,7 +4,7 @@ the video that browsers play."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,31 +12,28 @@ from typing import TYPE_CHECKING
 from fusion.question import Question
 from perception import traces
 from perception.cue import CueTimeline
-from perception.errors import BadInput, UnknownName, UnreadableVideo
+from perception.errors import BadInput, UnreadableVideo
 from perception.recognizer import Traces
 from reasoning.cli import _output as output
 from reasoning.viewer.drawn import frame_times_s
 from reasoning.viewer.given import Block
 from reasoning.viewer.page import Extras
 from reasoning.viewer.playable import KINDS, is_proxy_of, plays_in_browsers, write_proxy
-from reasoning.viewer.studied import Studied
 
 if TYPE_CHECKING:
+    from reasoning.cli._seeing import Seen
     from reasoning.config import Config
-    from reasoning.outcomes import Outcome
 
 __all__ = [
     "Shown",
+    "ShownPage",
     "blocks",
     "calibrated",
     "embedded",
     "extras",
+    "shown_page",
     "shown_video",
-    "study_of",
-    "video_of",
 ]
-
-_VIDEO_SUFFIXES = frozenset({*KINDS, ".mkv", ".avi", ".mpg", ".mpeg", ".ts", ".flv", ".wmv"})
 
 MAX_EMBEDDED_BYTES = 256 << 20
 """Browsers take longer to open a page than people wait from about here on."""
@@ -48,6 +45,46 @@ class Shown:
 
     path: Path
     start_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownPage:
+    """All that the page is made of beside the timeline; ``video`` is None where there is none."""
+
+    extras: Extras
+    video: Shown | None
+
+    @property
+    def path(self) -> Path | None:
+        """The file that the page plays."""
+        return None if self.video is None else self.video.path
+
+
+def shown_page(
+    seen: Seen,
+    settings: Config,
+    questions: Sequence[str],
+    policies: Sequence[str],
+    study: Path | None,
+    proxy: bool | None,
+    quiet: bool,
+) -> ShownPage:
+    """What the page shows of ``seen``; arguments and errors as of the functions below."""
+    from reasoning.cli._studied import study_of
+    from reasoning.tools import review
+
+    shown = None
+    if seen.video is not None:
+        shown = shown_video(seen.video, seen.timeline, seen.stem, proxy, quiet)
+    made = replace(
+        extras(seen.timeline, seen.video, seen.traces, shown),
+        blocks=blocks(seen.timeline, questions, policies, settings),
+        calibrated=calibrated(seen.timeline, settings),
+        study=None if study is None else study_of(study, seen.timeline),
+        review=review.of(seen.review, seen.timeline.video),
+        review_name=seen.review.name,
+    )
+    return ShownPage(made, shown)
 
 
 def shown_video(
@@ -161,101 +198,3 @@ def calibrated(timeline: CueTimeline, settings: Config) -> Mapping[str, float]:
                 others = [score for _, score in top_labels(cue)[1:]]
                 found[cue.id] = scores(cue.confidence, others)
     return found
-
-
-def study_of(records: Path, timeline: CueTimeline) -> Studied:
-    """What a study's records tell of the timeline's video.
-
-    Raises:
-        BadInput: there is no such file, or it holds no study.
-        UnknownName: the study has no question about the video.
-    """
-    from reasoning.outcomes import Outcomes
-    from reasoning.records import Records
-    from reasoning.results import outcomes
-
-    if not records.is_file():
-        raise BadInput(f"There is no file {str(records)!r}; give the records of cuelight ablate.")
-    store = Records(records)
-    try:
-        rows = outcomes(store).rows
-        words = {id: facts.get("question", id) for _, id, _, _, facts in store.cells()}
-    finally:
-        store.close()
-    mine = _about(timeline.video.name)
-    found = tuple(row for row in rows if mine(row))
-    if not found:
-        raise UnknownName(
-            "video of the study", timeline.video.name, list({row.video: None for row in rows})
-        )
-    questions = {row.question: _question(str(words[row.question])) for row in found}
-    return Studied(Outcomes(found), questions)
-
-
-def _about(name: str) -> Callable[[Outcome], bool]:
-    """Whether an outcome is about the video of that name; studies may leave out the suffix."""
-    return lambda row: Path(row.video).name in {name, Path(name).stem}
-
-
-def _question(words: str) -> Question:
-    question = Question(words)
-    return replace(question, span=question.mentioned)
-
-
-def video_of(records: Path, name: str | None) -> str:
-    """Path of a video that a study asks about.
-
-    Args:
-        name: as the study calls it, or a path; None where there is only one.
-
-    Raises:
-        BadInput: there are several, it is not in the study, or its file is not there.
-    """
-    from reasoning.records import Records
-
-    if name is not None and Path(name).is_file():
-        return name
-    if not records.is_file():
-        raise BadInput(f"There is no file {str(records)!r}; give the records of cuelight ablate.")
-    store = Records(records)
-    try:
-        cells = store.cells()
-        names = list(dict.fromkeys(str(facts.get("video", "")) for *_, facts in cells))
-        stamps = store.stamps()
-    finally:
-        store.close()
-    known = [each for each in names if each]
-    if name is None and len(known) != 1:
-        raise BadInput(
-            f"{str(records)!r} asks about {len(known)} videos; say which by --video"
-            + (f", e.g. --video {known[0]!r}." if known else ".")
-        )
-    wanted = known[0] if name is None else name
-    if wanted not in known:
-        raise UnknownName("video of the study", wanted, known)
-    found = _file_of(stamps, wanted)
-    if found is None:
-        raise BadInput(
-            f"The file of the study's video {wanted!r} is not where the study had it; give its "
-            f"path: cuelight inspect VIDEO --study {str(records)!r}."
-        )
-    return str(found)
-
-
-def _file_of(stamps: Sequence[Mapping[str, object]], name: str) -> Path | None:
-    """Where the study's benchmark had its videos."""
-    file = stamps[-1].get("file") if stamps else None
-    benchmarks = file.get("benchmarks") if isinstance(file, Mapping) else None
-    options = benchmarks.values() if isinstance(benchmarks, Mapping) else ()
-    folders = [
-        Path(value)
-        for each in options
-        if isinstance(each, Mapping)
-        for key, value in each.items()
-        if key in ("videos", "folder", "data") and isinstance(value, str)
-    ]
-    for folder in folders:
-        for found in (folder / name, *sorted(folder.glob(f"**/{Path(name).stem}.*"))):
-            if found.is_file() and found.suffix.lower() in _VIDEO_SUFFIXES:
-                return found
-    return None

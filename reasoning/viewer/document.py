@@ -11,11 +11,18 @@ from reasoning.viewer.lanes import Lane, extent_s, lanes
 __all__ = ["document"]
 
 
-def document(timeline: CueTimeline, page: Path | None) -> dict[str, Any]:
-    """The lanes in their order; ``page`` is the file that was written, None where none was."""
+def document(timeline: CueTimeline, page: Path | None, video: Path | None) -> dict[str, Any]:
+    """The lanes in their order.
+
+    Args:
+        page: the file that was written, None where none was.
+        video: the video's file, None where it is not there.
+    """
     return {
         "page": None if page is None else str(page),
+        "page_bytes": None if page is None else page.stat().st_size,
         "video": timeline.video.name,
+        "video_file": None if video is None else str(video),
         "extent_s": extent_s(timeline),
         "lanes": [_lane(lane) for lane in lanes(timeline)],
     }

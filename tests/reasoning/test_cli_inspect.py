@@ -17,9 +17,10 @@ import pytest
 
 from perception import video
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span
+from perception.errors import BadInput
 from reasoning.answer import Answer, Verdict
 from reasoning.cli import main
-from reasoning.cli._showing import video_of
+from reasoning.cli._studied import video_of
 from reasoning.records import Call, Records
 from reasoning.viewer.drawn import frame_times_s
 from reasoning.viewer.playable import plays_in_browsers
@@ -102,8 +103,7 @@ def test_what_does_not_go_together_is_told(
 
 def recorded(path: Path, film_path: Path) -> None:
     records = Records(path)
-    benchmarks = {"csv_questions": {"videos": str(film_path.parent)}}
-    records.stamp({"benchmark": "csv_questions", "file": {"benchmarks": benchmarks}})
+    records.stamp({"benchmark": "csv_questions", "videos": {"film": str(film_path)}})
     for place, (condition, right) in enumerate((("no cues", 0.0), ("all cues", 1.0))):
         call = Call("q1", "", condition, condition, "m", {})
         facts = {
@@ -152,6 +152,42 @@ def test_a_study_knows_where_its_videos_are(cues: Path, capsys: pytest.CaptureFi
     (cues.parent / "film.mp4").unlink()
     assert run(str(records), "--no-open") == 2
     assert "is not where the study had it" in capsys.readouterr().err
+
+
+STUDY = """
+benchmark: csv_questions
+benchmarks:
+  csv_questions: {table: "{here}/tables/asked.csv", videos: "PLACE"}
+videollm: scripted
+videollms:
+  scripted: {default: "A"}
+conditions: [{name: no cues, cues: none}]
+"""
+
+
+@pytest.mark.parametrize("place", ["{here}/clips", "clips", ""])
+def test_a_video_of_a_study_is_found_wherever_its_file_says_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    clips = tmp_path / ("clips" if place else "tables")
+    for folder in {clips, tmp_path / "tables", tmp_path / "elsewhere"}:
+        folder.mkdir(exist_ok=True)
+    for name in ("one.mp4", "two.mp4"):
+        film(clips / name)
+    head = "video,question,option_a,option_b,answer\n"
+    rows = "one.mp4,What?,he waves,he bows,A\ntwo,Why?,to win,to rest,A\n"
+    (tmp_path / "tables" / "asked.csv").write_text(head + rows)
+    (tmp_path / "study.yaml").write_text(STUDY.replace("PLACE", place))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as end:
+        main(["ablate", "study.yaml", "--records", "r.sqlite", "-q"])
+    assert not end.value.code
+    records = tmp_path / "r.sqlite"
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert Path(video_of(records, "one.mp4")) == clips / "one.mp4"
+    assert Path(video_of(records, "two")) == clips / "two.mp4"
+    with pytest.raises(BadInput, match=r"asks about 2 videos; say which by --video"):
+        video_of(records, None)
 
 
 def test_pictures_are_where_the_packets_say(tmp_path: Path) -> None:

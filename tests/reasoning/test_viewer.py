@@ -498,14 +498,29 @@ def test_inspect_writes_a_page_and_finds_the_video_beside_the_cues(
     written = out / "clip.html"
     assert run(str(cues), "--out", str(out), "--no-open") == 0
     assert Parsed(written.read_text(encoding="utf-8")).all("video") == []
+    said = capsys.readouterr()
+    assert said.out == f"Wrote {written} (0.1 MB)\n"
+    assert f"without its video: no file 'my clip #1.mp4' lies beside {str(cues)!r}" in said.err
     (tmp_path / TIMELINE.video.name).write_bytes(b"")
-    assert run(str(cues), "--out", str(out), "--quiet") == 0
+    assert run(str(cues), "--out", str(out), "--no-open") == 0
+    assert "without its video" not in capsys.readouterr().err
     ((player, _),) = Parsed((out / "clip.html").read_text(encoding="utf-8")).all("video")
     assert player["src"] == "./../my%20clip%20%231.mp4"
-    assert capsys.readouterr().out.splitlines() == [
-        f"Wrote {out / 'clip.html'}",
-        f"{out / 'clip.html'}",
-    ]
+    assert run(str(cues), "--out", str(out), "--quiet") == 0
+    assert capsys.readouterr().out == f"{written}\n"
+
+
+def test_json_tells_of_page_and_video(
+    cues: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(str(cues), "--json", "--quiet") == 0
+    told = json.loads(capsys.readouterr().out)
+    size = (tmp_path / "clip.html").stat().st_size
+    assert (told["page_bytes"], told["video_file"]) == (size, None)
+    video = tmp_path / TIMELINE.video.name
+    video.write_bytes(b"")
+    assert run(str(cues), "--json", "--quiet") == 0
+    assert json.loads(capsys.readouterr().out)["video_file"] == str(video)
 
 
 def test_a_video_that_is_not_there_cannot_be_embedded(
