@@ -17,7 +17,16 @@ class Settings:
 
 @pytest.mark.parametrize("value", [0, 0.5, 1, None])
 def test_the_limits_themselves_are_allowed_and_so_is_nothing(value: float | None) -> None:
-    check_limits(Settings(value), {"share": (0, 1)})
+    assert fault(Settings(value)) is None
+    assert fault(Settings(-0.001)) is not None
+
+
+def fault(settings: Settings) -> str | None:
+    try:
+        check_limits(settings, {"share": (0, 1)})
+    except BadInput as error:
+        return str(error)
+    return None
 
 
 @pytest.mark.parametrize("value", [-0.001, 1.001, math.nan, math.inf, -math.inf])

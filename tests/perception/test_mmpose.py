@@ -87,6 +87,7 @@ def test_top_down_poses_are_those_of_mmposes_own_door(
     frame = grain()
     expected = by_mmpose(config, np.ascontiguousarray(frame.rgb[..., ::-1]), [MAN, WOMAN])
     poses = estimator(config, checkpoint(config), tmp_path, MAN, WOMAN).estimate(frame)
+    assert len(poses) == 2
     for pose, own in zip(poses, expected, strict=True):
         np.testing.assert_allclose(pose.keypoints, own.keypoints[0, :17], atol=1e-3)
         scores = np.clip(own.keypoint_scores[0, :17], 0, 1)
@@ -145,6 +146,7 @@ def test_a_batch_of_persons_is_each_of_them_whatever_its_size(
         estimator(RTMPOSE, path, tmp_path, *crowd, persons_at_once=size).estimate(grain())
         for size in (16, 2)
     )
+    assert len(at_once) == len(crowd)
     for one, other in zip(at_once, in_twos, strict=True):
         np.testing.assert_allclose(one.keypoints, other.keypoints, atol=1e-2)
         np.testing.assert_allclose(one.scores, other.scores, atol=1e-5)

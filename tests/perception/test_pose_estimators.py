@@ -80,6 +80,7 @@ def test_where_nobody_is_nobody_is_found(case: Case) -> None:
 def test_coordinates_are_those_of_the_full_size_picture(case: Case) -> None:
     plain = case.estimator.estimate(case.crowd)
     half = case.estimator.estimate(Frame(0.0, case.crowd.rgb, scale=2.0))
+    assert len(half) == case.count
     for one, other in zip(half, plain, strict=True):
         same(one, other, factor=2.0)
 
@@ -89,6 +90,8 @@ def test_a_picture_has_the_same_poses_whatever_came_before(case: Case) -> None:
     before = case.estimator.estimate(case.crowd)
     case.estimator.estimate(Frame(0.0, case.crowd.rgb[:, ::-1]))
     case.estimator.estimate(Frame(0.0, np.zeros((50, 70, 3), np.uint8)))
+    assert len(before) == case.count
+    case.estimator.estimate(Frame(0.0, np.roll(case.crowd.rgb, 3, axis=1)))
     for one, other in zip(before, case.estimator.estimate(case.crowd), strict=True):
         same(one, other)
 
@@ -96,6 +99,7 @@ def test_a_picture_has_the_same_poses_whatever_came_before(case: Case) -> None:
 @pytest.mark.weights
 def test_a_stream_begins_as_a_picture_by_itself_and_forgets_the_last_video(case: Case) -> None:
     alone = case.estimator.estimate(case.crowd)
+    assert len(alone) == case.count
     case.estimator.stream().estimate(Frame(9.0, case.crowd.rgb[::-1]))
     for one, other in zip(case.estimator.stream().estimate(case.crowd), alone, strict=True):
         same(one, other)

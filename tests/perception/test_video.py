@@ -461,6 +461,7 @@ class TestSound:
         )
         whole = video.waveform(path)
         part = video.waveform(path, Span(5.25, 7.5))
+        assert len(part) == 2.25 * AUDIO_RATE_HZ
         np.testing.assert_array_equal(
             part, whole[round(5.25 * AUDIO_RATE_HZ) : round(7.5 * AUDIO_RATE_HZ)]
         )
