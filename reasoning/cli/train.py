@@ -45,7 +45,12 @@ def posec3d(
     traces: Annotated[
         Path | None, typer.Option(help="Folder with the NAME.traces.npz; else beside the CSV.")
     ] = None,
-    minutes: Annotated[float, typer.Option(help="How long to train, in all.")] = 15.0,
+    minutes: Annotated[
+        float,
+        typer.Option(
+            help="How long to train; preparing before and measuring after take their own time."
+        ),
+    ] = 15.0,
     window: Annotated[
         float, typer.Option(help="Seconds that the network will look at a time.")
     ] = 2.0,
@@ -173,7 +178,7 @@ def _train(data: Path, settings: Settings, out: Path, json: bool, quiet: bool) -
     from perception.skeleton.training import require_torch
 
     require_torch()
-    from perception.skeleton.training.card import use
+    from perception.skeleton.training.card import interval, use
     from perception.skeleton.training.plan import prepare
     from perception.skeleton.training.trainer import FILES, Hearer, initial, train
 
@@ -200,11 +205,9 @@ def _train(data: Path, settings: Settings, out: Path, json: bool, quiet: bool) -
         return 0
     if held_out := document["held_out"]:
         accuracy = held_out["accuracy"]
-        low, high = accuracy["interval"]
         tell(
             f"Held out: {accuracy['top1']:.1%} of {held_out['spans']} spans right "
-            f"(95 % interval {low:.1%} to {high:.1%}); "
-            f"calibration error {held_out['calibration']['error']:.3f}."
+            f"({interval(accuracy)}); calibration error {held_out['calibration']['error']:.3f}."
         )
     tell(f"Wrote {', '.join(files)}")
     tell(f"Use it: {use(plan, shlex.quote(str(out)) + '/')}")

@@ -28,7 +28,7 @@ pytest.importorskip("onnx", reason="needs the extra train")
 
 from perception.skeleton.training import evaluation, trainer, weights  # noqa: E402
 from perception.skeleton.training.export import averaged, write_onnx  # noqa: E402
-from perception.skeleton.training.fit import Recipe, Run, Told, fit, rate_at  # noqa: E402
+from perception.skeleton.training.fit import Clock, Recipe, Run, Told, fit, rate_at  # noqa: E402
 from perception.skeleton.training.network import PoseC3D, heatmap_batch  # noqa: E402
 
 EMBEDDED = shipped("checkpoints") / "posec3d_mimed" / "posec3d_mimed.onnx"
@@ -285,6 +285,21 @@ def children(pid: int) -> list[int]:
 def alive(pid: int) -> bool:
     status = Path(f"/proc/{pid}/status")
     return status.exists() and "State:\tZ" not in status.read_text()
+
+
+def test_a_long_silence_is_followed_by_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    now, lines = [0.0], list[str]()
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    run = Run(SLIM, ["a", "b"], Recipe(minutes=10), tmp_path / "checkpoint.pth")
+    clock = Clock(run, Told(lines.append, lambda _: "", line_every_s=60, save_every_s=60))
+    for now[0] in (10.0, 300.0, 301.0, 302.0, 600.0):
+        clock.step(loss=64.0, right=8, count=32)
+    assert [line.partition(" rate ")[0] for line in lines] == ["5.0 min step 0", "10.0 min step 0"]
+    assert lines[0].endswith("loss 2.000 accuracy 0.250 (0 examples/s)")
+    clock.end()
+    assert lines[2:] == ["finished: 0 steps of 32"]
 
 
 @pytest.mark.timeout(900)

@@ -10,9 +10,10 @@ import pytest
 from perception import traces
 from perception.cue import Span
 from perception.errors import BadInput, UnknownName
-from perception.skeleton.training import measures
+from perception.skeleton.training import evaluation, measures
 from perception.skeleton.training.architecture import FULL, LIVE_JOINTS, SLIM
 from perception.skeleton.training.calibration import AT, MOST_FALSE, Calibration, calibrated
+from perception.skeleton.training.card import interval
 from perception.skeleton.training.clips import LEAST_SCORE, load_clips, service_windows, view
 from perception.skeleton.training.examples import SHARES, ClipExamples, MadeNothing, sides
 from perception.skeleton.training.plan import Plan, Settings, prepare
@@ -224,6 +225,24 @@ def test_what_is_planned_counts_clips_by_label_and_part(tmp_path: Path) -> None:
     assert plan.phrases == ("does: raise arms", "squats", "waves a hand", "")
     assert any("made windows alone" in notice for notice in plan.notices)
     assert plan.digest == planned(tmp_path).digest
+
+
+@pytest.mark.parametrize(
+    ("videos", "said"), [(2, "no interval: one group"), (8, "95 % interval 3")]
+)
+def test_an_accuracy_has_an_interval_where_several_groups_are_held_out(
+    tmp_path: Path, videos: int, said: str
+) -> None:
+    """A network that calls everything the first of three equally frequent labels."""
+    write_corpus(tmp_path, videos=videos)
+    plan = planned(tmp_path, with_none=False, least_clips=1)
+
+    def first(points: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        return np.tile(np.float32([1, 0, 0]), (len(points), 1))
+
+    accuracy = evaluation.measure(plan, Calibration(None), first)["accuracy"]
+    assert accuracy["top1"] == pytest.approx(1 / 3, abs=1e-4)
+    assert interval(accuracy).startswith(said)
 
 
 def test_the_digest_follows_labels_and_poses(tmp_path: Path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from perception.skeleton.training.plan import Plan
 from perception.skeleton.training.spans import PARTS
 
-__all__ = ["card", "use"]
+__all__ = ["card", "interval", "use"]
 
 RECOGNIZER_WINDOW_S = 2.0
 """The action recognizer's default."""
@@ -83,13 +83,11 @@ def _data(plan: Plan) -> Iterator[str]:
 
 def _accuracy(results: dict[str, Any]) -> Iterator[str]:
     accuracy = results["accuracy"]
-    low, high = accuracy["interval"]
     yield "\n## Accuracy\n"
     yield (
         f"Held-out spans: {results['spans']}, in {results['windows']} windows. Right first: "
-        f"**{accuracy['top1']:.1%}** (95 % interval {low:.1%} to {high:.1%}, bootstrap over "
-        f"subjects and videos); mean of the labels {accuracy['mean_class']:.1%}; by window "
-        f"{accuracy['by_window']:.1%}.\n"
+        f"**{accuracy['top1']:.1%}** ({interval(accuracy)}); mean of the labels "
+        f"{accuracy['mean_class']:.1%}; by window {accuracy['by_window']:.1%}.\n"
     )
     rows = [
         (
@@ -106,6 +104,14 @@ def _accuracy(results: dict[str, Any]) -> Iterator[str]:
     names = list(results["per_label"])
     table = zip(names, results["confusion"], strict=True)
     yield from _table(("", *names), [(name, *row) for name, row in table])
+
+
+def interval(accuracy: Mapping[str, Any]) -> str:
+    """The interval of the accuracy that ``evaluation.measure`` gives, in words."""
+    if accuracy["interval"] is None:
+        return "no interval: one group of subjects and videos was held out"
+    low, high = accuracy["interval"]
+    return f"95 % interval {low:.1%} to {high:.1%}, bootstrap over subjects and videos"
 
 
 def _confidence(results: dict[str, Any]) -> Iterator[str]:

@@ -97,6 +97,7 @@ def measure(plan: Plan, calibration: Calibration, logits_of: LogitsOf) -> dict[s
     """Figures of the test part, by labelled span; empty without such a part.
 
     A span counts as right when the mean of its windows' probabilities is highest for its label.
+    The interval of the accuracy is None where all spans are of one group of subjects and videos.
     """
     clips = plan.part("test")
     if not clips:
@@ -105,7 +106,8 @@ def measure(plan: Plan, calibration: Calibration, logits_of: LogitsOf) -> dict[s
     windows = calibration.probabilities(judged.logits)
     spans = np.stack([windows[judged.clip == i].mean(axis=0) for i in range(len(clips))])
     said = spans.argmax(axis=1)
-    _, groups = np.unique([clip.group for clip in clips], return_inverse=True)
+    names, groups = np.unique([clip.group for clip in clips], return_inverse=True)
+    alone = len(names) == 1
     made = _nothing(plan, "test", logits_of)
     before = Calibration(calibration.none).probabilities(judged.logits)
     of = truth[judged.clip]
@@ -114,7 +116,7 @@ def measure(plan: Plan, calibration: Calibration, logits_of: LogitsOf) -> dict[s
         "windows": len(windows),
         "accuracy": {
             **measures.accuracy(spans, truth),
-            "interval": measures.clustered_interval(said == truth, groups),
+            "interval": None if alone else measures.clustered_interval(said == truth, groups),
             "by_window": measures.accuracy(windows, of)["top1"],
         },
         "per_label": _per_label(plan, measures.confusion(said, truth, len(plan.classes))),

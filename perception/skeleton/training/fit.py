@@ -234,7 +234,8 @@ class Told:
 
     Args:
         log: takes a line.
-        report: says how good the averaged network is; asked whenever the state is saved.
+        report: says how good the averaged network is, nothing where it cannot tell; asked whenever
+            the state is saved.
         progress: takes the seconds that were trained, often.
         line_every_s, save_every_s: from one line, and one checkpoint, to the next.
     """
@@ -252,7 +253,7 @@ class Clock:
     def __init__(self, run: Run, told: Told) -> None:
         self._run, self._told = run, told
         self._begun = time.monotonic() - run.elapsed_s
-        self._next_line = run.elapsed_s + told.line_every_s
+        self._last_line = run.elapsed_s
         self._next_save = run.elapsed_s + told.save_every_s
         self._loss, self._right, self._count = 0.0, 0, 0
 
@@ -268,26 +269,26 @@ class Clock:
         self._count += count
         run.elapsed_s = time.monotonic() - self._begun
         told.progress(run.elapsed_s)
-        if run.elapsed_s > self._next_line:
+        if (since := run.elapsed_s - self._last_line) > told.line_every_s:
             rate = run.optimiser.param_groups[0]["lr"]
             when = f"{run.elapsed_s / 60:.1f} min step {run.step} rate {rate:.5f}"
             loss, accuracy = self._loss / self._count, self._right / self._count
-            speed = self._count / told.line_every_s
+            speed = self._count / since
             told.log(f"{when} loss {loss:.3f} accuracy {accuracy:.3f} ({speed:.0f} examples/s)")
             self._loss, self._right, self._count = 0.0, 0, 0
-            self._next_line += told.line_every_s
-        if run.elapsed_s > self._next_save:
+            self._last_line = run.elapsed_s
+        if self.ticks and run.elapsed_s > self._next_save:
             run.save()
-            told.log(told.report(run.average.net))
-            self._next_save += told.save_every_s
+            if report := told.report(run.average.net):
+                told.log(report)
+            self._next_save = run.elapsed_s + told.save_every_s
 
     def end(self) -> None:
         """Save the state and tell what came out."""
         run, told = self._run, self._told
         run.save()
-        told.log(
-            f"finished: {run.step} steps of {run.recipe.batch}; {told.report(run.average.net)}"
-        )
+        made = f"finished: {run.step} steps of {run.recipe.batch}"
+        told.log("; ".join(filter(None, [made, told.report(run.average.net)])))
 
 
 def fit(run: Run, take: Callable[[], Batch], told: Told) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -135,7 +136,11 @@ def train(plan: Plan, start: weights.Start | None, out: Path, hearer: Hearer) ->
     if run.step:
         hearer.log(f"goes on from {run.elapsed_s / 60:.1f} of {plan.settings.minutes:g} minutes")
     learn(run, plan, hearer)
-    return finish(run, plan, out, hearer)
+    hearer.log("exports, calibrates and measures, which --minutes leaves out")
+    begun = time.monotonic()
+    document = finish(run, plan, out, hearer)
+    hearer.log(f"exported and measured in {(time.monotonic() - begun) / 60:.1f} minutes")
+    return document
 
 
 def learn(run: Run, plan: Plan, hearer: Hearer) -> None:
@@ -167,7 +172,7 @@ def learn(run: Run, plan: Plan, hearer: Hearer) -> None:
 def _look(plan: Plan) -> Callable[[PoseC3D], str]:
     """Says how many calibration spans the network gets right."""
     if not plan.part("calibration"):
-        return lambda _: "no calibration part to look at"
+        return lambda _: ""
     points, scores, truth = sampled_views(plan, "calibration", LOOKED_AT)
 
     def report(net: PoseC3D) -> str:
