@@ -228,10 +228,14 @@ def test_what_is_planned_counts_clips_by_label_and_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("videos", "said"), [(2, "no interval: one group"), (8, "95 % interval 3")]
+    ("videos", "said", "noticed"),
+    [
+        (2, "no interval: one group", "Only 1 group of subjects and videos tests: the accuracy"),
+        (8, "95 % interval 33.3% to 33.3%", "Only 2 groups of subjects and videos test: the"),
+    ],
 )
 def test_an_accuracy_has_an_interval_where_several_groups_are_held_out(
-    tmp_path: Path, videos: int, said: str
+    tmp_path: Path, videos: int, said: str, noticed: str
 ) -> None:
     """A network that calls everything the first of three equally frequent labels."""
     write_corpus(tmp_path, videos=videos)
@@ -243,6 +247,7 @@ def test_an_accuracy_has_an_interval_where_several_groups_are_held_out(
     accuracy = evaluation.measure(plan, Calibration(None), first)["accuracy"]
     assert accuracy["top1"] == pytest.approx(1 / 3, abs=1e-4)
     assert interval(accuracy).startswith(said)
+    assert any(notice.startswith(noticed) for notice in plan.notices)
 
 
 def test_the_digest_follows_labels_and_poses(tmp_path: Path) -> None:

@@ -248,9 +248,13 @@ def _notices(plan: Plan) -> Iterator[str]:
     elif absent := [n for n, c in counts.items() if n != NOTHING and not c["test"]]:
         yield f"Not in the test part, so not measured: {', '.join(absent)}."
     groups = plan.split.count("test")
-    if 0 < groups < FEW_GROUPS:
-        who = "group of subjects and videos" if groups == 1 else "groups of subjects and videos"
-        yield f"Only {groups} {who} test: the interval of the accuracy is too narrow."
+    if groups == 1:
+        yield "Only 1 group of subjects and videos tests: the accuracy has no interval."
+    elif 1 < groups < FEW_GROUPS:
+        yield (
+            f"Only {groups} groups of subjects and videos test: the interval of the accuracy is "
+            "too narrow."
+        )
     if not plan.part("calibration"):
         yield "There is no calibration part: confidence stays as the network gives it."
     if plan.none and not counts[plan.none]["train"]:
