@@ -25,8 +25,9 @@ from typing import Any
 from fusion.fuse import fuse
 from fusion.question import Question
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, VideoInfo
+from reasoning.viewer.extras import Extras
 from reasoning.viewer.given import Block
-from reasoning.viewer.page import Extras, write_page
+from reasoning.viewer.page import write_page
 
 WORDS = ("waves", "walks", "pulls a rope", "climbs a ladder", "leans on a wall", "looks around")
 LENGTH_S = 1800.0

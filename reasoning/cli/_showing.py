@@ -16,8 +16,8 @@ from perception.errors import BadInput, UnreadableVideo
 from perception.recognizer import Traces
 from reasoning.cli import _output as output
 from reasoning.viewer.drawn import frame_times_s
+from reasoning.viewer.extras import Extras
 from reasoning.viewer.given import Block
-from reasoning.viewer.page import Extras
 from reasoning.viewer.playable import KINDS, is_proxy_of, plays_in_browsers, write_proxy
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from perception.skeleton.people import PersonTrack
 from perception.traces import SUBPIXELS, read_poses, read_text_boxes
 from perception.waveform import read_waveform
 
-__all__ = ["drawn", "frame_times_s", "packed_times"]
+__all__ = ["drawn", "frame_times_s", "packed", "packed_times"]
 
 _MOST_POSES = 120_000
 """About 14 MB of page; of more, only every second, third … is drawn."""
@@ -72,7 +72,7 @@ def drawn(timeline: CueTimeline, traces: Traces, numbers: Mapping[str, int]) -> 
                     "track": track.id,
                     "start_s": outline.start_s,
                     "rate_hz": outline.rate_hz,
-                    "peaks": _packed(np.round(outline.peaks * 127), "i1"),
+                    "peaks": packed(np.round(outline.peaks * 127), "i1"),
                 }
             )
     for each in boxes.values():
@@ -83,17 +83,18 @@ def drawn(timeline: CueTimeline, traces: Traces, numbers: Mapping[str, int]) -> 
 def _person(person: PersonTrack, step: int) -> dict[str, Any]:
     return {
         "id": person.id,
-        "times": _packed(person.times_s[::step], "<f8"),
-        "joints": _packed(np.round(person.keypoints[::step] * SUBPIXELS), "<i2"),
-        "scores": _packed(np.round(person.scores[::step] * 255), "u1"),
-        "observed": _packed(person.observed[::step], "u1"),
+        "times": packed(person.times_s[::step], "<f8"),
+        "joints": packed(np.round(person.keypoints[::step] * SUBPIXELS), "<i2"),
+        "scores": packed(np.round(person.scores[::step] * 255), "u1"),
+        "observed": packed(person.observed[::step], "u1"),
     }
 
 
 def packed_times(times_s: npt.NDArray[np.float64]) -> str:
     """Times in seconds as base64 of little-endian float64."""
-    return _packed(times_s, "<f8")
+    return packed(times_s, "<f8")
 
 
-def _packed(array: npt.NDArray[Any], kind: str) -> str:
+def packed(array: npt.NDArray[Any], kind: str) -> str:
+    """An array as base64 of numbers of a NumPy type, e.g. ``"<u2"``."""
     return base64.b64encode(np.ascontiguousarray(array.astype(kind)).tobytes()).decode("ascii")

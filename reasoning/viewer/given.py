@@ -7,8 +7,9 @@ from typing import Any
 
 from fusion.quoting import visible
 from fusion.selection import CuePrompt
+from reasoning.viewer.view import View
 
-__all__ = ["Block", "State", "prompt_lines", "states"]
+__all__ = ["Block", "State", "block_words", "prompt_lines", "states"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +74,24 @@ def prompt_lines(
         }
         for line, text in enumerate(prompt.text.split("\n"))
     ]
+
+
+def block_words(block: Block, shown: View, read: frozenset[str] | None) -> dict[str, Any]:
+    """A block as the page's template takes it.
+
+    Args:
+        shown: the cues on the page.
+        read: ids of the cues that the model read, None where it does not tell.
+    """
+    numbers = shown.numbers
+    dropped = [
+        {"view": shown.cues[numbers[item.cue.id]], "why": visible(item.reason)}
+        for item in block.prompt.selection.dropped
+        if item.cue.id in numbers
+    ]
+    return {
+        "question": visible(block.question),
+        "policy": visible(block.policy),
+        "lines": prompt_lines(block.prompt, numbers, read),
+        "dropped": dropped,
+    }

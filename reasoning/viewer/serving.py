@@ -10,7 +10,8 @@ from perception.cue import CueTimeline
 from perception.errors import BadInput
 from perception.whole import write_whole
 from reasoning.tools import review
-from reasoning.viewer.page import Extras, page
+from reasoning.viewer.extras import Extras
+from reasoning.viewer.page import page
 from reasoning.viewer.playable import KINDS
 from reasoning.viewer.server import LOOPBACK, Content, PageServer
 

@@ -25,20 +25,13 @@ from reasoning.records import Call, Records
 from reasoning.viewer.drawn import frame_times_s
 from reasoning.viewer.playable import plays_in_browsers
 from tests.reasoning.browser import TIMES_S, film, launched, picture_shown
+from tests.reasoning.page_data import of_page
 
 
 def run(*arguments: str) -> int:
     with pytest.raises(SystemExit) as end:
         main(["inspect", *arguments])
     return int(end.value.code or 0)
-
-
-def data(page: Path) -> dict[str, Any]:
-    html = page.read_text(encoding="utf-8")
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
-    assert found is not None
-    document: dict[str, Any] = json.loads(found[1])
-    return document
 
 
 def cues_of(path: Path) -> Path:
@@ -67,7 +60,7 @@ def test_the_block_of_every_question_under_every_policy(cues: Path) -> None:
     folder = str(cues.parent)
     asked = ("--question", "Does he wave?", "--question", "Why?")
     assert run(str(cues), "--no-open", "-q", "-o", folder, *asked) == 0
-    assert len(data(cues.parent / "film.html")["blocks"]) == 2
+    assert len(of_page(cues.parent / "film.html")["blocks"]) == 2
     chosen = ("--policy", "every_cue", "--policy", "routed+hedged")
     assert run(str(cues), "--no-open", "-q", "-o", folder, *asked, *chosen) == 0
     html = (cues.parent / "film.html").read_text(encoding="utf-8")
@@ -77,7 +70,7 @@ def test_the_block_of_every_question_under_every_policy(cues: Path) -> None:
         ("Why?", "every_cue"),
         ("Why?", "routed+hedged"),
     ]
-    states = list(data(cues.parent / "film.html")["blocks"][0].values())
+    states = list(of_page(cues.parent / "film.html")["blocks"][0].values())
     assert states == [["kept", "in the prompt"], ["dropped", "confidence 0.30 is under 0.60"]]
 
 
@@ -128,7 +121,7 @@ def test_a_study_is_shown_beside_the_video_it_asks_about(
     records = folder / "study.sqlite"
     recorded(records, folder / "film.mp4")
     assert run(str(cues), "--no-open", "-q", "-o", str(folder), "--study", str(records)) == 0
-    study = data(folder / "film.html")["study"]
+    study = of_page(folder / "film.html")["study"]
     (question,) = study["questions"]
     assert study["conditions"] == ["no cues", "all cues"]
     assert (question["flipped"], question["wrong"], question["span"]) == (True, True, [1.2, 2.0])
@@ -222,7 +215,7 @@ def test_a_copy_is_made_where_browsers_need_one_and_used_again(
     assert run(str(cues), "--no-open", "-q", "-o", str(tmp_path)) == 0
     copy = tmp_path / "film.proxy.mp4"
     assert frame_times_s(copy) == pytest.approx(TIMES_S, abs=1e-4)
-    assert data(tmp_path / "film.html")["start_s"] == 0
+    assert of_page(tmp_path / "film.html")["start_s"] == 0
     made = copy.stat().st_mtime_ns
     assert run(str(cues), "--no-open", "-q", "-o", str(tmp_path)) == 0
     assert copy.stat().st_mtime_ns == made
@@ -249,7 +242,7 @@ def test_a_review_beside_the_cues_is_shown_again(cues: Path) -> None:
     said = {"a-1": {"verdict": "wrong", "text": "person 1 claps"}}
     review.write_text(json.dumps({"schema": "cuelight.review/1", "cues": said}))
     assert run(str(cues), "--no-open", "-q", "-o", str(cues.parent)) == 0
-    assert data(cues.parent / "film.html")["review"] == said
+    assert of_page(cues.parent / "film.html")["review"] == said
 
 
 def test_serving_ends_with_ctrl_c(cues: Path) -> None:

@@ -22,8 +22,9 @@ from perception.traces import TextBox, pose_traces, text_box_traces
 from reasoning.outcomes import Outcome, Outcomes, State
 from reasoning.tools.review import read
 from reasoning.viewer.drawn import frame_times_s
+from reasoning.viewer.extras import Extras
 from reasoning.viewer.given import Block
-from reasoning.viewer.page import Extras, write_page
+from reasoning.viewer.page import write_page
 from reasoning.viewer.server import PageServer
 from reasoning.viewer.serving import page_server
 from reasoning.viewer.studied import Studied
@@ -217,7 +218,7 @@ def test_keys_go_between_lanes_and_cues(opened: Callable[..., Any]) -> None:
     assert state(page)["chosen"] == "walk"
     option = page.locator(".lane[data-lane='0'] [role=option]")
     assert option.text_content() == (
-        "person 1 walks, 0:01.2-0:02.4, 30 %, left out: confidence 0.30 is under 0.60"
+        "person 1 walks, 0:01.2-0:02.4, confidence 0.30, left out: confidence 0.30 is under 0.60"
     )
     page.keyboard.press("Enter")
     assert state(page)["time"] == pytest.approx(1.2)
@@ -251,9 +252,9 @@ def test_hovering_tells_all_that_is_known(opened: Callable[..., Any]) -> None:
     for part in (
         "person 1 waves",
         "0:00.4-0:00.9",
-        "90 %",
+        "0.90",
         "70 %",
-        "clap 5 %",
+        "clap 0.05",
         "action 1",
         "c0ffeec0ffee",
     ):

@@ -18,7 +18,7 @@ import pytest
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, VideoInfo
 from perception.errors import BadInput
 from reasoning.tools.review import parse, read, reviewed
-from reasoning.viewer.page import Extras
+from reasoning.viewer.extras import Extras
 from reasoning.viewer.server import PageServer
 from reasoning.viewer.serving import page_server
 

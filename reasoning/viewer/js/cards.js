@@ -9,7 +9,7 @@ const headed = (number) => {
 };
 /** All else that is known of a cue. */
 const described = (number) => {
-  const cue = data.cues[number];
+  const cue = cues[number];
   const lane = data.lanes[cue.lane];
   const list = element("dl");
   const add = (what, value) => {
@@ -18,10 +18,11 @@ const described = (number) => {
     list.append(element("dt", what), says);
   };
   add("when", whenOf(number));
-  add("confidence", percent(cue.confidence));
+  add("confidence", score(cue.confidence));
   if (cue.calibrated !== null) add("calibrated", percent(cue.calibrated));
-  if (cue.alternatives.length) add("alternatives", cue.alternatives.map((pair) => pair.join(" ")).join(", "));
-  [...cue.details, ...lane.details].forEach(([what, value]) => add(what, value));
+  const others = othersOf(number).map(([label, share]) => `${label} ${score(share)}`);
+  if (others.length) add("alternatives", others.join(", "));
+  [...detailsOf(number), ...lane.details].forEach(([what, value]) => add(what, value));
   add("lane", lane.label);
   return list;
 };

@@ -56,7 +56,7 @@ strips.forEach((strip) => {
   const slider = strip.box.querySelector("input[type=range]");
   slider.addEventListener("input", () => {
     strip.least = Number(slider.value) / 100;
-    strip.box.querySelector("output").textContent = `≥ ${slider.value} %`;
+    strip.box.querySelector("output").textContent = `≥ ${score(strip.least)}`;
     const left = strip.order.filter((number) => isShown(strip, number)).length;
     strip.box.querySelector(".shown").textContent = left === strip.order.length ? left : `${left} of ${strip.order.length}`;
     redraw();

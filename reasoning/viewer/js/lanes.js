@@ -1,62 +1,3 @@
-const ROW_PX = 24;
-const LEAST_SPAN_PX = 3;
-const LABEL_PX = 34;
-const LEAST_VIEW_S = 0.2;
-const WAVE_PX = 44;
-const LANE_PX = 160;
-const MOST_LANE_PX = 1200;
-const shown = { from: 0, to: data.extent_s };
-const lit = new Set();
-let chosen = null;
-let colours = {};
-let dirty = true;
-
-const readColours = () => {
-  const style = getComputedStyle(document.documentElement);
-  const names = ["action", "screen_text", "speech", "other", "ink", "muted", "line", "surface", "accent", "right", "wrong"];
-  colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
-};
-
-/** Many rows are low, so that a lane is at most `LANE_PX` high, or `MOST_LANE_PX` at three pixels a row. */
-const rowHeight = (rows) => {
-  if (rows <= LANE_PX / ROW_PX) return ROW_PX;
-  return Math.min(Math.max(3, Math.floor(LANE_PX / rows)), MOST_LANE_PX / rows);
-};
-const barHeight = (rowPx) => (rowPx > 8 ? rowPx - 3 : rowPx > 2 ? rowPx - 1 : rowPx);
-const stripOf = (canvas) => {
-  const context = canvas.getContext("2d");
-  return { canvas, context, width: 0, height: 0 };
-};
-const strips = [...document.querySelectorAll(".lane[data-lane]")].flatMap((box) => {
-  const lane = data.lanes[Number(box.dataset.lane)];
-  const list = box.querySelector(".cues");
-  if (!list) return [];
-  const rowPx = rowHeight(lane.rows.length);
-  const order = lane.rows.flat().sort((a, b) => data.cues[a].start_s - data.cues[b].start_s || a - b);
-  return [{ ...stripOf(list.querySelector("canvas")), list, box, lane, rowPx, order, least: 0, at: -1, rows: lane.rows }];
-});
-const axis = stripOf(find("axis"));
-const waves = data.waveforms.map((wave) => {
-  const peaks = unpacked(wave.peaks, Int8Array);
-  const lane = element("div", undefined, "lane wave");
-  const label = element("div", undefined, "label");
-  label.append(element("b", "waveform"));
-  const strip = element("div", undefined, "strip");
-  const canvas = element("canvas");
-  canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", "Outline of the sound");
-  strip.append(canvas);
-  lane.append(label, strip);
-  const first = [...document.querySelectorAll(".lane[data-lane]")]
-    .find((box) => data.lanes[Number(box.dataset.lane)].track === wave.track);
-  find("lanes").insertBefore(lane, first || find("playhead"));
-  return { ...stripOf(canvas), ...wave, peaks };
-});
-
-const xOf = (seconds, width) => ((seconds - shown.from) / (shown.to - shown.from)) * width;
-const timeAt = (x, width) => shown.from + (x / width) * (shown.to - shown.from);
-const isShown = (strip, number) => sureness(data.cues[number]) >= strip.least;
-
 const fit = (strip, height) => {
   const width = strip.canvas.clientWidth || strip.canvas.parentElement.clientWidth;
   const scale = devicePixelRatio || 1;
@@ -131,7 +72,7 @@ const hatch = (context, x, y, width, height) => {
 
 const drawSpan = (strip, number, x, y, width) => {
   const { context, rowPx, lane } = strip;
-  const cue = data.cues[number];
+  const cue = cues[number];
   const height = barHeight(rowPx);
   const [state] = stateOf(number);
   const isOut = state === "dropped";
@@ -181,18 +122,18 @@ const drawLane = (strip) => {
   let edge = 0;
   rows.forEach((row, place) => {
     const y = 1 + place * rowPx;
-    let first = lastAtMost(shown.from, row.length, (at) => data.cues[row[at]].start_s);
+    let first = lastAtMost(shown.from, row.length, (at) => starts[row[at]]);
     first = Math.max(0, first);
     edge = -1;
     for (let at = first; at < row.length; at += 1) {
-      const cue = data.cues[row[at]];
-      if (cue.start_s > shown.to) break;
-      if (cue.end_s < shown.from || !isShown(strip, row[at])) continue;
-      const x = xOf(cue.start_s, width);
-      const end = Math.max(xOf(cue.end_s, width), x + LEAST_SPAN_PX);
+      const number = row[at];
+      if (starts[number] > shown.to) break;
+      if (ends[number] < shown.from || !isShown(strip, number)) continue;
+      const x = xOf(starts[number], width);
+      const end = Math.max(xOf(ends[number], width), x + LEAST_SPAN_PX);
       if (end <= edge + 1) continue;
       const from = Math.max(x, edge);
-      drawSpan(strip, row[at], from, y, Math.max(1, end - from - 1));
+      drawSpan(strip, number, from, y, Math.max(1, end - from - 1));
       edge = end;
     }
   });
@@ -201,7 +142,7 @@ const drawLane = (strip) => {
     const { start_s, end_s } = corrections.get(number);
     if (start_s !== undefined || end_s !== undefined) {
       const place = placeIn(strip, number);
-      if (place) outline(strip, xOf(startOf(number), width), place.y + 2, Math.max(2, xOf(endOf(number), width) - xOf(startOf(number), width)), colours.right, 1.5);
+      if (place) outline(strip, place.x, place.y, place.width, colours.right, 1.5);
     }
   });
   marked.forEach((number) => {
@@ -212,11 +153,10 @@ const drawLane = (strip) => {
 
 /** Where a cue is drawn in a lane, null where it is not. */
 const placeIn = (strip, number) => {
-  if (data.lanes[data.cues[number].lane] !== strip.lane || !isShown(strip, number)) return null;
-  const place = strip.rows.findIndex((row) => row.length && row[0] <= number && number <= row[row.length - 1]);
-  const x = xOf(data.cues[number].start_s, strip.width);
-  const width = Math.max(LEAST_SPAN_PX, xOf(data.cues[number].end_s, strip.width) - x);
-  return { x, y: 1 + place * strip.rowPx, width };
+  if (data.lanes[cues[number].lane] !== strip.lane || !isShown(strip, number)) return null;
+  const x = xOf(starts[number], strip.width);
+  const width = Math.max(LEAST_SPAN_PX, xOf(ends[number], strip.width) - x);
+  return { x, y: 1 + rowOf[number] * strip.rowPx, width };
 };
 
 const placePlayhead = () => {
@@ -260,12 +200,12 @@ const cueAt = (strip, x, y) => {
   const row = strip.rows[Math.floor((y - 1) / strip.rowPx)];
   if (!row) return null;
   const seconds = timeAt(x, strip.width);
-  const at = lastAtMost(seconds, row.length, (each) => data.cues[row[each]].start_s);
+  const at = lastAtMost(seconds, row.length, (each) => starts[row[each]]);
   const near = (3 * (shown.to - shown.from)) / strip.width;
   const hit = [at, at + 1].find((each) => {
-    const cue = data.cues[row[each]];
-    return cue && isShown(strip, row[each]) && seconds >= cue.start_s - near
-      && seconds <= Math.max(cue.end_s, cue.start_s + near) + (each === at ? near : 0);
+    const number = row[each];
+    return number !== undefined && isShown(strip, number) && seconds >= starts[number] - near
+      && seconds <= Math.max(ends[number], starts[number] + near) + (each === at ? near : 0);
   });
   return hit === undefined ? null : row[hit];
 };
@@ -276,14 +216,14 @@ const light = (numbers) => {
   redraw();
 };
 const labelOf = (number) => {
-  const cue = data.cues[number];
+  const cue = cues[number];
   const [state, why] = stateOf(number);
-  const sure = cue.calibrated === null ? percent(cue.confidence) : `${percent(cue.confidence)}, calibrated ${percent(cue.calibrated)}`;
+  const sure = `confidence ${score(cue.confidence)}${cue.calibrated === null ? "" : `, calibrated ${percent(cue.calibrated)}`}`;
   return `${textOf(number)}, ${whenOf(number)}, ${sure}${state === "dropped" ? `, left out: ${why}` : ""}`;
 };
 const choose = (number) => {
   chosen = number;
-  const strip = strips.find((each) => each.lane === data.lanes[data.cues[number].lane]);
+  const strip = stripWith(number);
   strip.at = strip.order.indexOf(number);
   const option = strip.box.querySelector(".option");
   option.textContent = labelOf(number);

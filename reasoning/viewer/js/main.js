@@ -101,16 +101,16 @@ performance.mark("cuelight-drawn");
 globalThis.cuelight = {
   seek,
   choose: (id) => go(numberOf.get(id)),
-  state: () => ({ time, shown: { ...shown }, block, chosen: chosen === null ? null : data.cues[chosen].id, looped, over: { ...over } }),
+  state: () => ({ time, shown: { ...shown }, block, chosen: chosen === null ? null : cues[chosen].id, looped, over: { ...over } }),
   placeOf: (id) => {
     const number = numberOf.get(id);
-    const strip = strips.find((each) => each.lane === data.lanes[data.cues[number].lane]);
+    const strip = stripWith(number);
     const place = placeIn(strip, number);
     const box = strip.canvas.getBoundingClientRect();
     return place && { left: box.left + place.x, top: box.top + place.y, width: place.width, height: barHeight(strip.rowPx) };
   },
   isDrawn: (id) => {
     const number = numberOf.get(id);
-    return isShown(strips.find((each) => each.lane === data.lanes[data.cues[number].lane]), number);
+    return isShown(stripWith(number), number);
   },
 };

@@ -43,8 +43,7 @@ const poseAt = (person, seconds) => {
 };
 /** The corners of a text's box at a time, null where it is not read then. */
 const boxAt = ({ number, places }, seconds) => {
-  const cue = data.cues[number];
-  if (seconds < cue.start_s - 1e-6 || seconds > cue.end_s + 1e-6) return null;
+  if (seconds < startOf(number) - 1e-6 || seconds > endOf(number) + 1e-6) return null;
   const at = Math.max(0, lastAtMost(seconds + 1e-6, places.length, (each) => places[each][0]));
   return places[at].slice(1);
 };

@@ -1,8 +1,16 @@
-const numberOf = new Map(data.cues.map((cue, number) => [cue.id, number]));
+const numberOf = new Map(cues.map((cue, number) => [cue.id, number]));
 const foreign = {};
 Object.entries(data.review).forEach(([id, correction]) => {
   if (numberOf.has(id)) corrections.set(numberOf.get(id), correction); else foreign[id] = correction;
 });
+/** Take over the ends that a correction says, or a cue's own. */
+const place = (number) => {
+  const { start_s = cues[number].start_s, end_s = cues[number].end_s } = corrections.get(number) || {};
+  if (start_s === starts[number] && end_s === ends[number]) return;
+  [starts[number], ends[number]] = [start_s, end_s];
+  tell("moved", number);
+};
+corrections.forEach((_, number) => place(number));
 let unsaved = false;
 const form = find("correction");
 const fault = (words) => { find("edit-fault").textContent = words; find("edit-fault").hidden = !words; };
@@ -11,7 +19,7 @@ const fill = (number) => {
   form.hidden = false;
   fault("");
   const correction = corrections.get(number) || {};
-  const cue = data.cues[number];
+  const cue = cues[number];
   find("mark-right").setAttribute("aria-pressed", String(correction.verdict === "right"));
   find("mark-wrong").setAttribute("aria-pressed", String(correction.verdict === "wrong"));
   find("mark-watermark").hidden = data.lanes[cue.lane].kind !== "screen_text";
@@ -28,7 +36,7 @@ const count = () => {
 /** Change what is said of the chosen cue; a value that says nothing new is left out. */
 const correct = (changes) => {
   if (chosen === null) return;
-  const cue = data.cues[chosen];
+  const cue = cues[chosen];
   const made = { ...corrections.get(chosen), ...changes };
   if (made.text === cue.text) delete made.text;
   if (made.watermark === cue.watermark) delete made.watermark;
@@ -37,6 +45,7 @@ const correct = (changes) => {
   });
   Object.keys(made).forEach((key) => { if (made[key] === undefined) delete made[key]; });
   if (Object.keys(made).length) corrections.set(chosen, made); else corrections.delete(chosen);
+  place(chosen);
   unsaved = true;
   count();
   tell("chosen", chosen);
@@ -45,7 +54,7 @@ const correct = (changes) => {
 const mark = (verdict) => correct({ verdict: corrections.get(chosen)?.verdict === verdict ? undefined : verdict });
 const markWatermark = () => {
   if (chosen === null || find("mark-watermark").hidden) return;
-  correct({ watermark: !(corrections.get(chosen)?.watermark ?? data.cues[chosen].watermark) });
+  correct({ watermark: !(corrections.get(chosen)?.watermark ?? cues[chosen].watermark) });
 };
 const undo = () => {
   if (chosen === null) return;
@@ -65,9 +74,9 @@ const here = (field) => {
   edit();
 };
 const save = async () => {
-  const cues = { ...foreign };
-  corrections.forEach((correction, number) => { cues[data.cues[number].id] = correction; });
-  const text = `${JSON.stringify({ schema: "cuelight.review/1", video: { name: data.name, sha256: data.sha256 }, cues }, null, 1)}\n`;
+  const said = { ...foreign };
+  corrections.forEach((correction, number) => { said[cues[number].id] = correction; });
+  const text = `${JSON.stringify({ schema: "cuelight.review/1", video: { name: data.name, sha256: data.sha256 }, cues: said }, null, 1)}\n`;
   if (data.save_url) {
     try {
       const reply = await fetch(data.save_url, { method: "PUT", body: text, headers: { "Content-Type": "application/json" } });
