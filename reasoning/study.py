@@ -35,10 +35,10 @@ from perception.shipped import shipped
 from perception.text_file import read_text
 from reasoning import plain_yaml
 from reasoning.benchmark import Benchmark, Item
-from reasoning.conditions import Condition, changed, conditions_of
 from reasoning.config import Config, assembled, known_keys, overridden, plugin_options, section
 from reasoning.plain import plain
 from reasoning.records import digest
+from reasoning.studies.conditions import Condition, changed, conditions_of
 
 __all__ = ["BENCHMARKS", "Arm", "Study", "is_grounding", "load"]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from perception.errors import BadInput
 from reasoning import statistics
 from reasoning.focus import terms
-from reasoning.outcomes import InjectedCue, Outcome, Outcomes, Pair
+from reasoning.results.outcomes import InjectedCue, Outcome, Outcomes, Pair
 from reasoning.statistics import Accuracy, Difference
 
 __all__ = [

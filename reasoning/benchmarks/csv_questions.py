@@ -20,10 +20,11 @@ from pathlib import Path
 from fusion.question import Question, QuestionType
 from perception.cue import Span
 from perception.errors import BadInput
-from reasoning import choices, judging, published
+from reasoning import published
 from reasoning.answer import Answer, Unscored, Verdict
 from reasoning.benchmark import Fault, Item, Judging, Shown
 from reasoning.prompt import Wording, Words, letter, opening, question_words
+from reasoning.scoring import choices, judging
 
 __all__ = ["LAYOUT", "SOURCE", "Benchmark", "Options", "build"]
 

@@ -26,10 +26,11 @@ from typing import Any
 from fusion.question import Question, QuestionType
 from perception.cue import Span
 from perception.errors import BadInput
-from reasoning import judging, published
+from reasoning import published
 from reasoning.answer import Answer, Unscored, Verdict
 from reasoning.benchmark import Fault, Item, Judging, Shown
 from reasoning.prompt import Wording, Words, opening, question_words
+from reasoning.scoring import judging
 
 __all__ = ["LAYOUT", "LEVELS", "SOURCE", "Benchmark", "Options", "build"]
 

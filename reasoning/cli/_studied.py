@@ -13,7 +13,7 @@ from perception.errors import BadInput, UnknownName
 from reasoning.viewer.studied import Studied
 
 if TYPE_CHECKING:
-    from reasoning.outcomes import Outcome
+    from reasoning.results.outcomes import Outcome
 
 __all__ = ["study_of", "video_of"]
 
@@ -25,9 +25,9 @@ def study_of(records: Path, timeline: CueTimeline) -> Studied:
         BadInput: there is no such file, or it holds no study.
         UnknownName: the study has no question about the video.
     """
-    from reasoning.outcomes import Outcomes
     from reasoning.records import Records
-    from reasoning.results import outcomes
+    from reasoning.results.from_records import outcomes
+    from reasoning.results.outcomes import Outcomes
 
     if not records.is_file():
         raise BadInput(f"There is no file {str(records)!r}; give the records of cuelight ablate.")

@@ -19,12 +19,12 @@ from reasoning.cli._terminal import tell
 if TYPE_CHECKING:
     from perception.cue import CueTimeline
     from reasoning.config import Config
-    from reasoning.outcomes import Outcomes
     from reasoning.records import Records
+    from reasoning.results.outcomes import Outcomes
+    from reasoning.studies.clock import Progress
+    from reasoning.studies.plan import Plan
+    from reasoning.studies.run import Run
     from reasoning.study import Study
-    from reasoning.study_clock import Progress
-    from reasoning.study_plan import Plan
-    from reasoning.study_run import Run
     from reasoning.videollm import VideoLLM
 
 _SECONDS_PER_MINUTE, _MINUTES_PER_HOUR = 60, 60
@@ -69,9 +69,9 @@ def command(
     questions are left without an answer.
     """
     from reasoning.config import build_videollm
+    from reasoning.studies.plan import plan_of
+    from reasoning.studies.run import Run
     from reasoning.study import load
-    from reasoning.study_plan import plan_of
-    from reasoning.study_run import Run
 
     chosen = [*choosing.model_settings(model, base_url, trust_remote_code), *(set or ())]
     loaded = load(study, chosen)
@@ -105,8 +105,8 @@ def _run(
     json: bool,
     quiet: bool,
 ) -> int:
-    from reasoning.results import outcomes
-    from reasoning.stamp import stamp
+    from reasoning.results.from_records import outcomes
+    from reasoning.studies.stamp import stamp
 
     run.records.stamp(stamp(run.study, run.model, limit))
     end = run(cells, workers)
@@ -243,7 +243,7 @@ def _show_plan(study: Study, plan: Plan, json: bool) -> None:
 
 
 def _show(run: Run, table: Outcomes, end: Progress, quiet: bool) -> None:
-    from reasoning.outcomes import State
+    from reasoning.results.outcomes import State
 
     for model in table.models:
         if len(table.models) > 1:

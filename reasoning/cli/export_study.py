@@ -23,8 +23,8 @@ def command(
     quiet: output.Quiet = False,
 ) -> None:
     """Write every answer of a study, with its request, cues, verdicts and reply, as one table."""
-    from reasoning.exporting import export
     from reasoning.records import Records
+    from reasoning.results.exporting import export
 
     if not records.is_file():
         raise BadInput(f"There are no records {str(records)!r}; cuelight ablate makes them.")

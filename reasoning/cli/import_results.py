@@ -32,8 +32,8 @@ def command(
     Rows are paired with recorded answers to the same questions. The same table twice changes
     nothing.
     """
-    from reasoning.importing import keep_rows, rows_of
     from reasoning.records import Records
+    from reasoning.results.importing import keep_rows, rows_of
     from reasoning.study import load
 
     items = load(study).benchmark.items() if study is not None else ()

@@ -17,8 +17,8 @@ from reasoning.cli._terminal import tell
 if TYPE_CHECKING:
     from reasoning.config import Config
     from reasoning.judge import Judge, Open
-    from reasoning.judge_agreement import Raters
     from reasoning.records import Records
+    from reasoning.scoring.judge_agreement import Raters
 
 HELP = "Judge recorded answers with a model, and compare judges with people."
 
@@ -129,7 +129,7 @@ def agreement(
 ) -> None:
     """Tell how far judges agree with people, or with each other: share, interval, kappa, alpha."""
     from perception.errors import BadInput
-    from reasoning.judge_agreement import PAPER, judged, read, together
+    from reasoning.scoring.judge_agreement import PAPER, judged, read, together
 
     if records is None:
         if human is None:
@@ -213,7 +213,7 @@ def _agree(
 
 
 def _revision(llm: Any, settings: Config) -> str:
-    from reasoning.recorded import Model
+    from reasoning.studies.recorded import Model
 
     return Model.of(llm, settings.videollms[settings.videollm]).revision
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from reasoning.benchmarks import mimeqa
-from reasoning.outcomes import Outcome, Outcomes
 from reasoning.reports import mimeqa_published as published
 from reasoning.reports.given import (
     SHORT,
@@ -22,6 +21,7 @@ from reasoning.reports.given import (
     sorted_categories,
 )
 from reasoning.reports.table import NONE, Cell, Section, Table, percent
+from reasoning.results.outcomes import Outcome, Outcomes
 
 __all__ = ["beside_paper", "layout", "section"]
 

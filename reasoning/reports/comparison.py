@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from perception.errors import BadInput, UnknownName
-from reasoning.outcomes import Outcomes
 from reasoning.reports import categories, differences, flips, intervals
 from reasoning.reports.given import Given
 from reasoning.reports.stamps import flat
 from reasoning.reports.table import Report, Section, Table
+from reasoning.results.outcomes import Outcomes
 
 __all__ = ["compare"]
 

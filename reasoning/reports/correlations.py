@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from reasoning import statistics
-from reasoning.outcomes import Outcomes
 from reasoning.reports import plots
 from reasoning.reports.given import Given, Kind, Row, heading, rows, short, sorted_categories
 from reasoning.reports.table import NONE, Cell, Plot, Section, Table, count
+from reasoning.results.outcomes import Outcomes
 
 __all__ = ["section"]
 

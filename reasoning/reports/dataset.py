@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reasoning.outcomes import Outcome
 from reasoning.reports import plots
 from reasoning.reports.given import Given, sorted_categories
 from reasoning.reports.table import Plot, Section, Table, count
+from reasoning.results.outcomes import Outcome
 
 __all__ = ["MIME_WORDS", "NO_ACTIONS", "Vocabulary", "section", "vocabulary"]
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from reasoning import statistics
-from reasoning.outcomes import Outcomes
 from reasoning.reports import plots
 from reasoning.reports.given import Given, short, sorted_categories
 from reasoning.reports.table import (
@@ -24,6 +23,7 @@ from reasoning.reports.table import (
     probability,
     signed,
 )
+from reasoning.results.outcomes import Outcomes
 
 __all__ = ["Compared", "between", "compare", "section", "verdict"]
 

@@ -15,10 +15,10 @@ from typing import Any
 from perception.errors import BadInput
 from perception.text_file import read_text
 from reasoning import published, statistics
-from reasoning.outcomes import Outcome, State
 from reasoning.reports import plots
 from reasoning.reports.given import Given, heading, rows
 from reasoning.reports.table import Plot, Section, Table, count, interval, percent
+from reasoning.results.outcomes import Outcome, State
 
 __all__ = ["COLUMNS", "TAGS", "Tags", "key_of", "read_tags", "section", "wrong"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from reasoning import tradeoff
-from reasoning.outcomes import Pair
 from reasoning.reports.given import Given, short
 from reasoning.reports.table import NONE, Section, Table, count
+from reasoning.results.outcomes import Pair
 
 __all__ = ["between", "section"]
 

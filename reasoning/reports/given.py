@@ -11,7 +11,7 @@ from typing import Any
 
 from perception.errors import BadInput, UnknownName
 from reasoning.benchmarks import mimeqa
-from reasoning.outcomes import Outcome, Outcomes
+from reasoning.results.outcomes import Outcome, Outcomes
 from reasoning.tradeoff import Split
 
 __all__ = [

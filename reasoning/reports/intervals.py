@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from reasoning import statistics
-from reasoning.outcomes import Outcomes, State
 from reasoning.reports import plots
 from reasoning.reports.given import Given, Row, heading, rows, share
 from reasoning.reports.table import NONE, Cell, Plot, Section, Table, count, interval, percent
+from reasoning.results.outcomes import Outcomes, State
 
 __all__ = ["section"]
 

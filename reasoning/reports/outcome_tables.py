@@ -11,7 +11,7 @@ from typing import Any
 
 from perception.errors import BadInput, MissingExtra, UnknownName
 from perception.text_file import read_text
-from reasoning.outcomes import InjectedCue, Outcome, State
+from reasoning.results.outcomes import InjectedCue, Outcome, State
 
 __all__ = ["FORMATS", "Row", "outcome", "read"]
 

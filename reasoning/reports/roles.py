@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perception.errors import UserError
-from reasoning.conditions import Condition, conditions_of
 from reasoning.reports.given import Kind, Pairing
+from reasoning.studies.conditions import Condition, conditions_of
 
 __all__ = ["Roles", "roles"]
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from reasoning import statistics
-from reasoning.outcomes import Outcome, Outcomes
 from reasoning.reports.categories import layout
 from reasoning.reports.given import (
     Given,
@@ -17,6 +16,7 @@ from reasoning.reports.given import (
     sorted_categories,
 )
 from reasoning.reports.table import NONE, Cell, Section, Table, count, interval, percent
+from reasoning.results.outcomes import Outcome, Outcomes
 
 __all__ = ["section"]
 

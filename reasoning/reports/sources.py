@@ -10,11 +10,11 @@ from perception.errors import BadInput
 from perception.text.review import read_review
 from perception.text.split import WHOLE
 from reasoning.benchmarks import mimeqa
-from reasoning.outcomes import Outcomes
 from reasoning.records import Records
 from reasoning.reports import error_sources, outcome_tables
 from reasoning.reports.given import Given, Pairing
 from reasoning.reports.roles import roles
+from reasoning.results.outcomes import Outcomes
 
 __all__ = ["Wishes", "load"]
 
@@ -71,7 +71,7 @@ def load(path: Path, wishes: Wishes | None = None) -> Given:
 
 
 def _of_records(path: Path, judge: str | None) -> Given:
-    from reasoning.results import outcomes
+    from reasoning.results.from_records import outcomes
 
     with contextlib.closing(Records(path)) as records:
         return _recorded(records, path.stem, outcomes(records, judge))
@@ -114,8 +114,8 @@ def _of_table(path: Path) -> Given:
 
 def _imported(path: Path) -> Given:
     """Another tool's table, as ``cuelight import-results`` takes it."""
-    from reasoning.importing import import_table
-    from reasoning.results import outcomes
+    from reasoning.results.from_records import outcomes
+    from reasoning.results.importing import import_table
 
     with contextlib.closing(Records(Path(":memory:"))) as records:
         import_table(records, path, path.stem, path.stem)

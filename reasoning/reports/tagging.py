@@ -12,11 +12,11 @@ from markupsafe import Markup
 
 from fusion.quoting import visible
 from perception.whole import write_whole
-from reasoning.outcomes import Outcome
 from reasoning.records import digest
 from reasoning.reports.error_sources import COLUMNS, TAGS, key_of, wrong
 from reasoning.reports.given import Given
 from reasoning.reports.page import asset, environment
+from reasoning.results.outcomes import Outcome
 
 __all__ = ["page", "write"]
 

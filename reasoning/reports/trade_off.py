@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reasoning import tradeoff
-from reasoning.outcomes import Outcomes
 from reasoning.reports import plots
 from reasoning.reports.given import Given, averaged
 from reasoning.reports.table import (
@@ -19,6 +18,7 @@ from reasoning.reports.table import (
     interval,
     signed,
 )
+from reasoning.results.outcomes import Outcomes
 from reasoning.statistics import Difference
 from reasoning.tradeoff import Trade
 

@@ -8,10 +8,10 @@ from reasoning.benchmarks.vimu import analysis, rubric
 from reasoning.benchmarks.vimu import table as tasks
 from reasoning.benchmarks.vimu.files import TASKS
 from reasoning.benchmarks.vimu.selection import ErrorKind
-from reasoning.outcomes import Outcomes
 from reasoning.reports import plots
 from reasoning.reports.given import Given
 from reasoning.reports.table import NONE, Cell, Plot, Section, Table, count, interval, percent
+from reasoning.results.outcomes import Outcomes
 
 __all__ = ["section"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fusion.question import Question
 from fusion.quoting import visible
-from reasoning.outcomes import Outcome, Outcomes
+from reasoning.results.outcomes import Outcome, Outcomes
 
 __all__ = ["Studied", "studied"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from reasoning.answer import Answer, Failure
 from reasoning.records import Records
+from reasoning.studies.run import Run
 from reasoning.study import load
-from reasoning.study_run import Run
 from reasoning.videollm import Request
 from reasoning.videollms import scripted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reasoning import agreement
+from reasoning.statistics import agreement
 
 
 def test_kappa_of_a_published_table() -> None:

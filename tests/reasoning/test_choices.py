@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from perception.errors import BadInput
-from reasoning import judging
 from reasoning.answer import Answer, Unscored, Verdict
 from reasoning.benchmark import Judging
 from reasoning.benchmarks import intentqa, social_iq2
+from reasoning.scoring import judging
 
 COLUMNS = "video_id,frame_count,width,height,question,answer,qid,type,a0,a1,a2,a3,a4,action,lemma"
 INTENT = (

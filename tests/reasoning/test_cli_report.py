@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from reasoning.exporting import export
-from reasoning.outcomes import Outcomes
 from reasoning.reports import sources
 from reasoning.reports.given import Kind, Pairing
 from reasoning.reports.roles import roles
-from reasoning.results import outcomes
+from reasoning.results.exporting import export
+from reasoning.results.from_records import outcomes
+from reasoning.results.outcomes import Outcomes
 from tests.reasoning.test_cli import run as run  # the fixture
 from tests.reasoning.test_study import SECTIONS, made
 

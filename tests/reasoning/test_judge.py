@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from perception.errors import BadInput, CuelightError, UnknownName
-from reasoning import judge_agreement
 from reasoning.answer import Answer, FailureKind, Unscored, Verdict
 from reasoning.benchmark import Judging
 from reasoning.benchmarks import csv_questions
@@ -19,7 +18,8 @@ from reasoning.cli import main
 from reasoning.config import load
 from reasoning.judge import Judge, benchmark_of, judge_all, open_answers, pending, refuse_small
 from reasoning.records import Call, Records
-from reasoning.results import outcomes
+from reasoning.results.from_records import outcomes
+from reasoning.scoring import judge_agreement
 from reasoning.videollms.scripted import Options, Rule, Scripted
 from tests.reasoning.chat_server import says, serving
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perception.errors import BadInput, UnknownName
-from reasoning.outcomes import Outcome, Outcomes, State
+from reasoning.results.outcomes import Outcome, Outcomes, State
 
 
 def outcome(question: str, condition: str, score: float | None, repeat: int = 0) -> Outcome:

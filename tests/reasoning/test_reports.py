@@ -14,7 +14,6 @@ import pytest
 
 from perception.errors import BadInput, MissingExtra, UnknownName
 from reasoning import tradeoff
-from reasoning.outcomes import InjectedCue, Outcome, Outcomes, State
 from reasoning.reports import (
     against_controls,
     categories,
@@ -35,6 +34,7 @@ from reasoning.reports.given import SHORT, Given, Kind, Pairing
 from reasoning.reports.page import page
 from reasoning.reports.study import report
 from reasoning.reports.table import Section, Table, percent
+from reasoning.results.outcomes import InjectedCue, Outcome, Outcomes, State
 
 pytest.importorskip("scipy", reason="needs the extra 'studies' (scipy)")
 pytest.importorskip("matplotlib", reason="needs the extra 'studies' (matplotlib)")

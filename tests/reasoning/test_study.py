@@ -17,17 +17,17 @@ from typer.testing import CliRunner
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, Status, VideoInfo
 from perception.errors import BadInput, CuelightError, UnknownName
 from perception.shipped import shipped
-from reasoning.conditions import conditions_of
-from reasoning.exporting import COLUMNS, export
-from reasoning.importing import import_table
-from reasoning.outcomes import Outcomes, State
 from reasoning.outgoing import frame_times
 from reasoning.records import Records
-from reasoning.results import outcomes
-from reasoning.stamp import stamp
+from reasoning.results.exporting import COLUMNS, export
+from reasoning.results.from_records import outcomes
+from reasoning.results.importing import import_table
+from reasoning.results.outcomes import Outcomes, State
+from reasoning.studies.conditions import conditions_of
+from reasoning.studies.plan import plan_of
+from reasoning.studies.run import MOST_UNAVAILABLE, Run
+from reasoning.studies.stamp import stamp
 from reasoning.study import Study, load
-from reasoning.study_plan import plan_of
-from reasoning.study_run import MOST_UNAVAILABLE, Run
 from reasoning.videollm import Request
 from reasoning.videollms import scripted
 from tests.perception import clips

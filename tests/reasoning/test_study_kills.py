@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reasoning.records import Records
-from reasoning.results import outcomes
+from reasoning.results.from_records import outcomes
 
 KILLS = 20
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import pytest
 
 from perception.errors import BadInput
 from reasoning import tradeoff
-from reasoning.outcomes import InjectedCue, Outcome, Outcomes, State
+from reasoning.results.outcomes import InjectedCue, Outcome, Outcomes, State
 from reasoning.statistics import Difference, Interval
 from reasoning.tradeoff import Trade
 

@@ -19,7 +19,7 @@ from perception import video
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span
 from perception.skeleton.people import PersonTrack
 from perception.traces import TextBox, pose_traces, text_box_traces
-from reasoning.outcomes import Outcome, Outcomes, State
+from reasoning.results.outcomes import Outcome, Outcomes, State
 from reasoning.tools.review import read
 from reasoning.viewer.drawn import frame_times_s
 from reasoning.viewer.extras import Extras

@@ -12,7 +12,7 @@ from reasoning.benchmarks.vimu import analysis
 from reasoning.benchmarks.vimu import table as vimu_table
 from reasoning.benchmarks.vimu.selection import ErrorKind, set_score
 from reasoning.benchmarks.vimu.table import Row, TaskScore
-from reasoning.outcomes import Outcome, Outcomes, State
+from reasoning.results.outcomes import Outcome, Outcomes, State
 from reasoning.statistics import Accuracy, Interval
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from perception.errors import BadInput
 from reasoning.benchmarks.vimu.selection import ErrorKind, error_kind
 from reasoning.benchmarks.vimu.table import of_task, systems
-from reasoning.outcomes import Outcome, Outcomes
+from reasoning.results.outcomes import Outcome, Outcomes
 from reasoning.statistics import Floats
 
 __all__ = [

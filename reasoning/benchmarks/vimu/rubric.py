@@ -16,7 +16,7 @@ from typing import Any
 
 from reasoning.answer import Answer, Unscored, Verdict
 from reasoning.benchmark import Item, Judging
-from reasoning.json_reply import only_object
+from reasoning.scoring.json_reply import only_object
 
 __all__ = [
     "FAILED_RAW",

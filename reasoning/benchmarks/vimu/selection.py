@@ -8,7 +8,7 @@ from typing import Any
 
 from reasoning.answer import Answer, Unscored, Verdict
 from reasoning.benchmark import Item
-from reasoning.json_reply import only_object
+from reasoning.scoring.json_reply import only_object
 
 __all__ = ["FIELD", "SCHEMA", "ErrorKind", "error_kind", "score", "selected", "set_score"]
 

@@ -17,7 +17,7 @@ from reasoning import statistics
 from reasoning.benchmarks.vimu import rubric
 from reasoning.benchmarks.vimu.files import TASKS
 from reasoning.benchmarks.vimu.selection import set_score
-from reasoning.outcomes import Outcome, Outcomes, State
+from reasoning.results.outcomes import Outcome, Outcomes, State
 from reasoning.statistics import Accuracy
 
 __all__ = ["OpenEnded", "Row", "TaskScore", "of_task", "open_ended", "systems", "table"]

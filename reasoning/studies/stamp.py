@@ -12,7 +12,7 @@ from typing import Any
 import perception
 from perception import weights
 from reasoning.plain import plain
-from reasoning.recorded import Model
+from reasoning.studies.recorded import Model
 from reasoning.study import Study
 
 __all__ = ["stamp"]

@@ -12,10 +12,10 @@ from perception import strict_json
 from perception.errors import MissingExtra, UnknownName
 from perception.whole import write_whole
 from reasoning.answer import Answer
-from reasoning.outcomes import Outcome
 from reasoning.plain import plain
 from reasoning.records import Records
-from reasoning.results import current_cells, outcomes
+from reasoning.results.from_records import current_cells, outcomes
+from reasoning.results.outcomes import Outcome
 
 __all__ = ["COLUMNS", "FORMATS", "export", "rows"]
 
@@ -33,7 +33,7 @@ _JSON = frozenset({"options", "verdicts", "cues", "details", "request", "usage",
 
 def rows(records: Records, judge: str | None = None) -> list[dict[str, Any]]:
     """One for each outcome, with what was sent and what came back; arguments and errors as
-    ``results.outcomes``."""
+    ``from_records.outcomes``."""
     table = {_key(row): row for row in outcomes(records, judge).rows}
     judges = records.judges()
     found = []

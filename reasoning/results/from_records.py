@@ -7,8 +7,8 @@ from typing import Any
 
 from perception.errors import BadInput, UnknownName
 from reasoning.answer import Answer, Failure, Unscored, Verdict
-from reasoning.outcomes import InjectedCue, Outcome, Outcomes, State
 from reasoning.records import Records
+from reasoning.results.outcomes import InjectedCue, Outcome, Outcomes, State
 
 __all__ = ["PlannedCell", "current_cells", "outcomes"]
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perception.errors import BadInput, UnknownName
-from reasoning import agreement, published, statistics
-from reasoning.agreement import Agreement
+from reasoning import published, statistics
 from reasoning.answer import Verdict
 from reasoning.records import Records
-from reasoning.statistics import Accuracy
+from reasoning.statistics import Accuracy, agreement
+from reasoning.statistics.agreement import Agreement
 
 __all__ = ["PAPER", "Rated", "Raters", "Together", "judged", "raters", "read", "together"]
 

@@ -14,7 +14,7 @@ from reasoning.ask import request_for
 from reasoning.benchmark import Shown
 from reasoning.egress import Egress
 from reasoning.sampling import frame_times_s
-from reasoning.study_run import Todo
+from reasoning.studies.asking import Todo
 from reasoning.videollm import FrameSampling, VideoFile, VideoLLM
 
 __all__ = ["ConditionPlan", "Plan", "plan_of"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reasoning.statistics import Floats, Interval, columns
+from reasoning.statistics.samples import Floats, Interval, columns
 
 __all__ = ["Agreement", "alpha", "kappa"]
 

@@ -7,7 +7,7 @@ import re
 
 from reasoning.answer import Answer, Unscored, Verdict
 from reasoning.benchmark import Item, Judging
-from reasoning.json_reply import only_object
+from reasoning.scoring.json_reply import only_object
 
 __all__ = ["SCHEMA", "judging", "read_verdict"]
 

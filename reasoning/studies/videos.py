@@ -15,11 +15,11 @@ from perception.cue import CueTimeline, VideoInfo
 from perception.errors import BadInput
 from perception.perceive import build_recognizers
 from reasoning.benchmark import Item
-from reasoning.conditions import Condition
 from reasoning.config import Config
-from reasoning.oracle import with_oracle
 from reasoning.plain import plain
 from reasoning.records import digest
+from reasoning.studies.conditions import Condition
+from reasoning.studies.oracle import with_oracle
 from reasoning.study import Arm, Study
 from reasoning.tools.vocabulary import vocabulary
 

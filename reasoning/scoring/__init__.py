@@ -1,0 +1,1 @@
+"""What answers are worth: choices, MimeQA's judge, and judges held against people."""
