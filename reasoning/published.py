@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perception.errors import BadInput
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 __all__ = ["VIDEO_SUFFIXES", "field", "index_of", "json_lines", "table", "video_file"]
 
 VIDEO_SUFFIXES = (".mp4", ".webm", ".mkv", ".mov", ".avi")
 """Tried in this order where a file of videos is named without its suffix, or with another."""
+
+_LINE_END = re.compile("\r\n|\n|\r")
 
 Row = tuple[str, dict[str, Any]]
 """Where a row stands (``"val.csv, line 12"``), and its fields."""
@@ -30,27 +36,53 @@ def _opened(path: Path, where_from: str) -> Iterator[str]:
 
 
 def table(path: Path, columns: Sequence[str], where_from: str) -> Iterator[Row]:
-    """Rows of a CSV file that has ``columns``, in any order, and may have more.
+    """Rows of a CSV file that has ``columns``, in any order, and may have more; empty lines are
+    skipped.
 
     Args:
         where_from: one sentence on where the file is to be had.
 
     Raises:
-        BadInput: the file or a column is missing, or a row is too short.
+        BadInput: the file or a column is missing, two columns have one name, or a row has another
+            number of cells than the head.
     """
-    reader = csv.DictReader(_opened(path, where_from))
-    found = [name.strip() for name in reader.fieldnames or ()]
-    if missing := [name for name in columns if name not in found]:
+    reader = csv.reader(_opened(path, where_from))
+    head = [name.strip() for name in _cells(path, reader) or ()]
+    _check_head(path, head, columns)
+    while (cells := _cells(path, reader)) is not None:
+        if not cells:
+            continue
+        where = f"{path.name}, line {_first_line(reader.line_num, cells)}"
+        if len(cells) != len(head):
+            raise BadInput(
+                f"{where}: it has {len(cells)} cells, and line 1 names {len(head)} columns. Give "
+                "the row a cell for each column, an empty one where it has no value, and put "
+                "quotes around a text with commas or line breaks."
+            )
+        yield where, dict(zip(head, cells, strict=True))
+
+
+def _check_head(path: Path, head: Sequence[str], columns: Sequence[str]) -> None:
+    has = ", ".join(filter(None, head)) or "none"
+    if missing := [name for name in columns if name not in head]:
         raise BadInput(
             f"{path.name} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}; it has "
-            f"{', '.join(found) or 'none'}."
+            f"{has}."
         )
-    reader.fieldnames = found
-    for row in reader:
-        where = f"{path.name}, line {reader.line_num}"
-        if short := [name for name in columns if row.get(name) is None]:
-            raise BadInput(f"{where}: there is no value for {', '.join(short)}.")
-        yield where, {name: value for name, value in row.items() if name is not None}
+    if twice := [name for name in dict.fromkeys(head) if name and head.count(name) > 1]:
+        raise BadInput(f"{path.name}, line 1: it names {', '.join(twice)} twice; it has {has}.")
+
+
+def _cells(path: Path, reader: Reader) -> list[str] | None:
+    """The next row; None after the last."""
+    try:
+        return next(reader, None)
+    except csv.Error as error:
+        raise BadInput(f"{path.name}, line {reader.line_num}: no CSV ({error}).") from None
+
+
+def _first_line(last: int, cells: Sequence[str]) -> int:
+    return last - sum(len(_LINE_END.findall(cell)) for cell in cells)
 
 
 def json_lines(path: Path, fields: Sequence[str], where_from: str) -> Iterator[Row]:
@@ -74,7 +106,7 @@ def json_lines(path: Path, fields: Sequence[str], where_from: str) -> Iterator[R
         yield where, row
 
 
-def field(where: str, row: dict[str, Any], name: str) -> str:
+def field(where: str, row: Mapping[str, Any], name: str) -> str:
     """A field that must hold words."""
     value = row[name]
     if not isinstance(value, str) or not value.strip():

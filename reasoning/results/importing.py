@@ -57,8 +57,15 @@ def rows_of(table: Path, condition: str, model: str, items: Sequence[Item] = ())
         items: of the benchmark, whose category, video and reference the rows are given.
 
     Raises:
-        BadInput: a column is missing, a verdict is none, or a question is not the benchmark's.
+        BadInput: a column is missing, there is no row, a row has too few or too many cells, a
+            verdict is none, or a question is not the benchmark's.
     """
+    for name, value in (("condition", condition), ("model", model)):
+        if not value.strip():
+            raise BadInput(
+                f"The {name} of the imported results has no name, but {value!r}; give one, e.g. "
+                f"--{name} theirs."
+            )
     known = _known(items)
     rows = [
         _row(where, row, condition, model, known, number)
@@ -66,6 +73,10 @@ def rows_of(table: Path, condition: str, model: str, items: Sequence[Item] = ())
             published.table(table, ("question", "verdict"), _SOURCE)
         )
     ]
+    if not rows:
+        raise BadInput(
+            f"{table.name} has no row below line 1, its head; give it a row for each answer."
+        )
     seen: set[tuple[str, str, str, int]] = set()
     for where, call, _, _, facts in rows:
         cell = (facts["condition"], call.model, call.question, call.repeat)
@@ -103,14 +114,14 @@ def _known(items: Sequence[Item]) -> dict[str, Item]:
 
 def _row(
     where: str,
-    row: Mapping[str, Any],
+    row: Mapping[str, str],
     condition: str,
     model: str,
     known: Mapping[str, Item],
     number: int,
 ) -> Row:
-    given = {name: str(value or "").strip() for name, value in row.items()}
-    asked = given["question"]
+    given = {name: value.strip() for name, value in row.items()}
+    asked = published.field(where, row, "question")
     item = known.get(asked) or known.get(_folded(asked))
     if known and item is None:
         raise BadInput(

@@ -116,7 +116,7 @@ def test_a_seed_shuffles_the_same_way_every_time(tmp_path: Path) -> None:
         (INTENT.replace(",TN,", ",XX,"), "line 3: type must be one of CW, CH, TP, TN, not 'XX'"),
         (INTENT.replace("qid,", "id,", 1), "lacks the column qid; it has video_id,"),
         (INTENT.replace(",nod,", ",,"), "line 2: a1 must be words"),
-        (INTENT + "99,1,1\n", "line 4: there is no value for question"),
+        (INTENT + "99,1,1\n", "line 4: it has 3 cells, and line 1 names 16"),
     ],
 )
 def test_faults_of_the_table_are_told_by_line(tmp_path: Path, text: str, words: str) -> None:

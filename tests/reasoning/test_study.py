@@ -545,6 +545,12 @@ def test_a_broken_table_makes_no_records(tmp_path: Path) -> None:
         ("question,answer,verdict\nq,a,perhaps\n", "perhaps"),
         ("question,answer,verdict\nq,a,right\nq,b,wrong\n", "twice"),
         ("question,answer,verdict,repeat\nq,a,right,x\n", "repeat"),
+        ("question,answer,verdict\nq,a,right\nr,a, b,right\n", "line 3: it has 4 cells.*quotes"),
+        ("question,answer,verdict,category\nq,a,right\n", "line 2: it has 3 cells.*4 columns"),
+        ('question,answer,verdict\n"q\nr",a,right\ns,a\n', "line 4: it has 2 cells"),
+        ("question,verdict,verdict\nq,right,wrong\n", "line 1: it names verdict twice"),
+        ("question,answer,verdict\n\n", "no row below line 1"),
+        ("question,answer,verdict\n,a,right\n", "line 2: question"),
     ],
 )
 def test_a_broken_table_puts_nothing_on_record(tmp_path: Path, rows: str, words: str) -> None:
@@ -553,6 +559,16 @@ def test_a_broken_table_puts_nothing_on_record(tmp_path: Path, rows: str, words:
     with pytest.raises(BadInput, match=words):
         import_table(records, tmp_path / "t.csv", "c", "m")
     assert not records.cells()
+
+
+def test_imported_results_need_names(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("question,verdict\nq,right\n")
+    into = ("import-results", tmp_path / "t.csv", "--records", tmp_path / "new.sqlite")
+    for option in ("--condition", "--model"):
+        done = cuelight(*into, option, " ")
+        assert done.exit_code == 2
+        assert f"The {option[2:]} of the imported results has no name" in done.output
+    assert not (tmp_path / "new.sqlite").exists()
 
 
 # --------------------------------------------------------------------------------- the commands
