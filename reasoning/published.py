@@ -26,6 +26,8 @@ Row = tuple[str, dict[str, Any]]
 
 
 def _opened(path: Path, where_from: str) -> Iterator[str]:
+    if path.is_dir():
+        raise BadInput(f"{str(path)!r} is a folder, where a file is wanted. {where_from}")
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             yield from file

@@ -18,9 +18,14 @@ if TYPE_CHECKING:
 
 HELP = "List the benchmarks, and check whether a folder holds one as published."
 
+Said = dict[str, str]
+"""A benchmark's ``name``, ``about``, ``source`` and ``layout``."""
+
 _FOLDER = "reasoning.benchmarks"
 _SHOWN = 10
 """Missing files are named up to so many."""
+
+_NOTHING: dict[str, Any] = {"questions": 0, "videos": 0, "videos_found": 0, "categories": {}}
 
 
 def list_(json: output.Json = False, quiet: output.Quiet = False) -> None:
@@ -55,30 +60,32 @@ def check(
 ) -> int:
     """Check that a folder holds a benchmark as published, and count its questions.
 
-    Exit code 1 when files are missing, 2 when one cannot be read.
+    Exit code 1 when a file is missing or not as published, 2 when there is no such benchmark,
+    option or folder.
     """
     from perception.errors import BadInput
 
     about = _about(name)
-    benchmark = _built(name, place, set or ())
+    benchmark = _built(name, place, set or (), about)
+    faults: Sequence[Fault] = ()
+    counts, broken = _NOTHING, ""
     try:
         faults = benchmark.check()
         counts = _counts(benchmark, faults)
     except BadInput as error:
-        error.add_note(f"{name} needs: {about['layout']}")
-        error.add_note(f"It is to be had here: {about['source']}")
-        raise
+        broken = str(error)
     if json:
-        output.emit({**counts, "name": name, "missing": [asdict(fault) for fault in faults]})
+        missing = [asdict(fault) for fault in faults]
+        output.emit({**counts, "name": name, "missing": missing, "broken": broken})
     else:
-        _show(counts, faults, about, quiet)
-    return int(bool(faults))
+        _show(counts, faults, broken, about, quiet)
+    return int(bool(faults or broken))
 
 
 commands = {"list": list_, "check": check}
 
 
-def _about(name: str) -> dict[str, str]:
+def _about(name: str) -> Said:
     from perception import plugins
 
     module = plugins.load(_FOLDER, name)
@@ -91,18 +98,37 @@ def _about(name: str) -> dict[str, str]:
     }
 
 
-def _built(name: str, place: str | None, settings: Sequence[str]) -> Benchmark:
+def _built(name: str, place: str | None, settings: Sequence[str], about: Said) -> Benchmark:
     from perception import plugins
     from reasoning.config import overridden, plugin_options
 
     chosen: dict[str, Any] = overridden({}, settings)
-    plugin = plugins.take(_FOLDER, name)
+    names = [each.name for each in fields(plugins.take(_FOLDER, name).Options)]
+    key = "folder" if "folder" in names else "table"
     if place is not None:
-        names = [each.name for each in fields(plugin.Options)]
-        chosen["folder" if "folder" in names else "table"] = place
+        chosen[key] = place
     options = plugin_options(_FOLDER, {name: chosen}, "benchmarks")
+    _check_place(Path(getattr(options[name], key, ".")).expanduser(), key == "folder", about)
     benchmark: Benchmark = plugins.build(_FOLDER, name, options)
     return benchmark
+
+
+def _check_place(place: Path, is_folder: bool, about: Said) -> None:
+    """See that there is a folder, or the table of a benchmark that is one."""
+    from perception.errors import BadInput
+
+    if place.is_dir() if is_folder else place.is_file():
+        return
+    wanted = "folder" if is_folder else "CSV file"
+    found = f"There is no {wanted} {str(place)!r}."
+    if place.exists():
+        found = f"{str(place)!r} is a {'file' if is_folder else 'folder'}, not a {wanted}."
+    if tables := sorted(each.name for each in place.glob("*.csv")):
+        found += f" It holds {', '.join(tables)}."
+    error = BadInput(f"{found} Name it: cuelight benchmark check {about['name']} PLACE.")
+    error.add_note(f"{about['name']} needs: {about['layout']}")
+    error.add_note(about["source"])
+    raise error
 
 
 def _counts(benchmark: Benchmark, faults: Sequence[Fault]) -> dict[str, Any]:
@@ -114,7 +140,7 @@ def _counts(benchmark: Benchmark, faults: Sequence[Fault]) -> dict[str, Any]:
     except BadInput:
         if not faults:
             raise
-        return {"questions": 0, "videos": 0, "videos_found": 0, "categories": {}}
+        return _NOTHING
     videos = {item.video: benchmark.video(item) for item in items if item.video}
     return {
         "questions": len(items),
@@ -125,20 +151,22 @@ def _counts(benchmark: Benchmark, faults: Sequence[Fault]) -> dict[str, Any]:
 
 
 def _show(
-    counts: dict[str, Any], faults: Sequence[Fault], about: dict[str, str], quiet: bool
+    counts: dict[str, Any], faults: Sequence[Fault], broken: str, about: Said, quiet: bool
 ) -> None:
-    if not quiet:
+    if not (quiet or broken):
         tell(f"{counts['questions']} questions about {counts['videos']} videos")
         for category, count in counts["categories"].items():
             tell(f"  {count:5} {category or '(no category)'}")
         tell(f"{counts['videos_found']} of {counts['videos']} videos are there")
-    for fault in faults[:_SHOWN]:
-        tell(f"missing: {Path(fault.path)}", err=True)
-    if len(faults) > _SHOWN:
-        tell(f"missing: {len(faults) - _SHOWN} more", err=True)
-    if faults:
-        for why in dict.fromkeys(fault.what for fault in faults):
-            tell(why, err=True)
-        tell(f"{about['name']} needs: {about['layout']}", err=True)
+    told = [f"missing: {Path(fault.path)}" for fault in faults[:_SHOWN]]
+    told += [f"missing: {len(faults) - _SHOWN} more"] if len(faults) > _SHOWN else []
+    told += [broken] if broken else []
+    why = [fault.what for fault in faults]
+    told += [each for each in dict.fromkeys(why or [about["source"]]) if each not in broken]
+    if not (faults or broken):
+        return
+    told.append(f"{about['name']} needs: {about['layout']}")
     if faults and counts["questions"]:
-        tell("Conditions that show no video can be run without.", err=True)
+        told.append("Conditions that show no video can be run without.")
+    for line in told:
+        tell(line, err=True)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from perception.errors import BadInput
+from reasoning.benchmarks import csv_questions
 from reasoning.cli import main
 from tests.reasoning.test_choices import INTENT
 
@@ -56,11 +58,26 @@ def test_missing_videos(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_folder_without_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("check", "mimeqa", str(tmp_path)) == 2
+    assert run("check", "mimeqa", str(tmp_path)) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "There is no file" in told.err
+    assert "mimeqa needs: annotation_final.csv" in told.err
+    assert told.err.count("Hugging Face") == 1
+
+
+def test_a_table_that_is_not_as_published(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "val.csv").write_text(INTENT.replace(",TN,", ",XX,"))
+    assert run("check", "intentqa", str(tmp_path)) == 1
     told = capsys.readouterr().err
-    assert "There is no file" in told
-    assert "mimeqa needs: annotation_final.csv" in told
-    assert "Hugging Face" in told
+    assert "val.csv, line 3: type must be one of CW, CH, TP, TN, not 'XX'" in told
+    assert told.count("https://github.com/JoseponLee/IntentQA") == 1
+    assert run("check", "intentqa", str(tmp_path), "--json") == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["questions"], found["missing"]) == (0, [])
+    assert "line 3" in found["broken"]
 
 
 def test_a_folder_without_any_file_of_vimu(
@@ -80,6 +97,8 @@ def test_a_folder_without_any_file_of_vimu(
         (("mimeq", "x"), "Did you mean 'mimeqa'"),
         (("mimeqa", "x", "--set", "colour=red"), "colour"),
         (("csv_questions", "none.csv"), "a CSV file with the columns"),
+        (("mimeqa", "nowhere"), "There is no folder 'nowhere'"),
+        (("mimeqa", __file__), "is a file, not a folder"),
     ],
 )
 def test_mistakes(
@@ -87,3 +106,14 @@ def test_mistakes(
 ) -> None:
     assert run("check", *arguments) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_folder_in_the_place_of_a_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.csv").touch()
+    assert run("check", "csv_questions", str(tmp_path)) == 2
+    assert "is a folder, not a CSV file. It holds mine.csv." in capsys.readouterr().err
+    benchmark = csv_questions.build(csv_questions.Options(table=str(tmp_path)))
+    with pytest.raises(BadInput, match="is a folder, where a file is wanted"):
+        benchmark.items()
