@@ -19,6 +19,8 @@ from reasoning.ask import Confirm
 from reasoning.benchmark import Benchmark, Item, Judging
 from reasoning.config import Config, plugin_options
 from reasoning.records import Records
+from reasoning.results.from_records import current_cells
+from reasoning.studies.places import placed
 from reasoning.study import BENCHMARKS
 from reasoning.videollm import Request, Text, VideoLLM
 from reasoning.videollms.embedded import Options as Embedded
@@ -124,16 +126,19 @@ def benchmark_of(records: Records) -> Benchmark:
         raise BadInput(
             f"{str(records.path)!r} holds no study; give the records that cuelight ablate made."
         )
-    name = stamps[-1]["benchmark"]
-    chosen = (stamps[-1].get("file", {}).get("benchmarks") or {}).get(name) or {}
+    last = stamps[-1]
+    name, file = last["benchmark"], last.get("file", {})
+    chosen = (file.get("benchmarks") or {}).get(name) or {}
+    if "here" in last:
+        chosen = placed(chosen, file.get("fetch") or (), last["here"])
     options = plugin_options(BENCHMARKS, {name: chosen}, "benchmarks")
     benchmark: Benchmark = plugins.build(BENCHMARKS, name, options)
     return benchmark
 
 
 def open_answers(records: Records, benchmark: Benchmark) -> Iterator[Open]:
-    """All recorded answers that need a judge."""
-    for condition, question, repeat, key, facts in records.cells():
+    """All answers that need a judge, of the conditions that the study's last run still has."""
+    for condition, question, repeat, key, facts in current_cells(records):
         if (answer := records.answer(key)) is None:
             continue
         item = _item(question, facts)

@@ -20,7 +20,6 @@ Beside these stand the sections of a config (``recognizers``, ``fusion``, ``tool
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from fusion.question import QuestionType
-from perception import plugins, weights
+from perception import plugins
 from perception.errors import BadInput, UnknownName
 from perception.perceive import DEFAULT_RECOGNIZERS
 from perception.shipped import shipped
@@ -39,6 +38,7 @@ from reasoning.config import Config, assembled, known_keys, overridden, plugin_o
 from reasoning.plain import plain
 from reasoning.records import digest
 from reasoning.studies.conditions import Condition, changed, conditions_of
+from reasoning.studies.places import placed
 
 __all__ = ["BENCHMARKS", "Arm", "Study", "is_grounding", "load"]
 
@@ -51,7 +51,6 @@ _OWN = (
     *("conditions", "grid", "repeats", "baseline"),
 )
 _MOST_REPEATS = 1000
-_PLACE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +106,7 @@ class Study:
         baseline: name of the condition that the others are compared with.
         fetch: checkpoints that hold its videos.
         categories, videos: only these are asked; empty = all.
+        here: the folder of the study's file.
         raw: the file as it was read, for the stamp.
     """
 
@@ -118,6 +118,7 @@ class Study:
     fetch: tuple[str, ...]
     categories: tuple[str, ...]
     videos: tuple[str, ...]
+    here: Path
     raw: Mapping[str, Any]
 
     @property
@@ -190,8 +191,8 @@ def load(path: Path | str, overrides: Sequence[str] = ()) -> Study:
     raw.setdefault("recognizers", dict.fromkeys(DEFAULT_RECOGNIZERS))
     perceived = tuple(section(raw["recognizers"], "recognizers"))
     conditions = conditions_of(raw.get("conditions"), raw.get("grid"), perceived)
-    fetch = _words(raw, "fetch")
-    arms = tuple(_arm(raw, each, perceived, fetch, found) for each in conditions)
+    fetch, here = _words(raw, "fetch"), found.resolve().parent
+    arms = tuple(_arm(raw, each, perceived, fetch, here) for each in conditions)
     baseline = raw.get("baseline", conditions[0].name)
     names = [each.name for each in conditions]
     if baseline not in names:
@@ -205,6 +206,7 @@ def load(path: Path | str, overrides: Sequence[str] = ()) -> Study:
         fetch=fetch,
         categories=_words(raw, "categories"),
         videos=_words(raw, "videos"),
+        here=here,
         raw=raw,
     )
     _check_strategies(study)
@@ -238,7 +240,7 @@ def _arm(
     condition: Condition,
     perceived: Sequence[str],
     fetch: Sequence[str],
-    found: Path,
+    here: Path,
 ) -> Arm:
     sections = {key: value for key, value in raw.items() if key in _CONFIG}
     settings = assembled(changed(sections, condition))
@@ -249,24 +251,10 @@ def _arm(
     options = section(raw.get("benchmarks"), "benchmarks")
     known_keys(options, known, "benchmark", "benchmarks")
     chosen = {**section(options.get(name), f"benchmarks.{name}"), **condition.benchmark}
-    chosen = {key: _placed(value, fetch, found) for key, value in chosen.items()}
+    chosen = placed(chosen, fetch, here)
     typed = plugin_options(BENCHMARKS, {name: chosen}, "benchmarks")
     benchmark: Benchmark = plugins.build(BENCHMARKS, str(name), typed)
     return Arm(condition, settings, benchmark, chosen, condition.kinds(perceived))
-
-
-def _placed(value: Any, fetch: Sequence[str], found: Path) -> Any:
-    if not isinstance(value, str):
-        return value
-
-    def place(match: re.Match[str]) -> str:
-        if match[1] == "here":
-            return str(found.resolve().parent)
-        if match[1] not in fetch:
-            raise UnknownName("place in braces", match[1], ("here", *fetch))
-        return str(weights.location(match[1]))
-
-    return _PLACE.sub(place, value)
 
 
 def _words(raw: Mapping[str, Any], key: str) -> tuple[str, ...]:

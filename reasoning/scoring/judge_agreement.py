@@ -11,6 +11,7 @@ from perception.errors import BadInput, UnknownName
 from reasoning import published, statistics
 from reasoning.answer import Verdict
 from reasoning.records import Records
+from reasoning.results.from_records import current_cells
 from reasoning.statistics import Accuracy, agreement
 from reasoning.statistics.agreement import Agreement
 
@@ -102,12 +103,13 @@ def read(path: Path, records: Records | None = None, judge: str | None = None) -
 
 
 def judged(records: Records) -> list[Rated]:
-    """What the judges of a study say of each recorded answer, one that conditions share once.
+    """What the judges of a study say of each answer of the conditions that it still has, one that
+    conditions share once.
 
     Raises:
         BadInput: a judge gives points.
     """
-    answers = {cell[3]: str(cell[4].get("video", "")) for cell in records.cells()}
+    answers = {cell[3]: str(cell[4].get("video", "")) for cell in current_cells(records)}
     judges = _judges(records)
     return [Rated(video, {}, _right(records, key, judges)) for key, video in answers.items()]
 

@@ -31,6 +31,7 @@ def stamp(study: Study, model: Model, limit: int | None = None) -> dict[str, Any
         "limit": limit,
         "model": model.revision,
         "conditions": {arm.name: arm.digest for arm in study.arms},
+        "here": str(study.here),
         "file": plain(study.raw),
         "settings": plain(settings),
         "commit": commit(),

@@ -17,12 +17,14 @@ from typer.testing import CliRunner
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, Status, VideoInfo
 from perception.errors import BadInput, CuelightError, UnknownName
 from perception.shipped import shipped
+from reasoning.judge import benchmark_of, pending
 from reasoning.outgoing import frame_times
 from reasoning.records import Records
 from reasoning.results.exporting import COLUMNS, export
 from reasoning.results.from_records import outcomes
 from reasoning.results.importing import import_table
 from reasoning.results.outcomes import Outcomes, State
+from reasoning.scoring import judge_agreement
 from reasoning.studies.conditions import conditions_of
 from reasoning.studies.plan import plan_of
 from reasoning.studies.run import MOST_UNAVAILABLE, Run
@@ -440,6 +442,22 @@ def test_a_condition_that_changed_leaves_the_table(tmp_path: Path) -> None:
     assert len(table.under("a").rows) == 3
     assert len(table.under("b").rows) == 2, "one question of each video, under the new b only"
     assert len(llm.requests) == 2
+
+
+def test_a_judge_finds_the_benchmark_beside_the_study_and_only_its_conditions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, llm, _ = made(tmp_path, "conditions: [{name: a, cues: none}, {name: b}]")
+    (tmp_path / "questions.csv").write_text("video,question,reference\none.mp4,Why?,To win.\n")
+    Run(load(tmp_path / "study.yaml"), run.records, llm, Watched())()
+    monkeypatch.chdir(tmp_path.parent)
+    benchmark = benchmark_of(run.records)
+    assert [item.reference for item in benchmark.items()] == ["To win."]
+    assert [each.condition for each in pending(run.records, benchmark, "judge")] == ["a", "b"]
+    written(tmp_path, "conditions: [{name: a, cues: none}]")
+    run.records.stamp(stamp(load(tmp_path / "study.yaml"), run.model))
+    assert [each.condition for each in pending(run.records, benchmark, "judge")] == ["a"]
+    assert len(judge_agreement.judged(run.records)) == 1
 
 
 def test_questions_and_repeats_that_are_gone_leave_the_table(tmp_path: Path) -> None:
