@@ -33,6 +33,8 @@ __all__ = [
     "flips",
     "frontier",
     "trade",
+    "trade_beyond",
+    "trade_of",
 ]
 
 
@@ -112,13 +114,50 @@ def trade(
     Raises:
         UnknownName: the study has no such condition.
     """
-    split = split or Split()
     pairs = outcomes.pairs(baseline, condition)
+    return trade_of(pairs, split or Split(), condition, seed=seed)
+
+
+def trade_of(pairs: Sequence[Pair], split: Split, name: str, *, seed: int = 0) -> Trade:
+    """The trade of these pairs, called ``name``."""
 
     def over(categories: tuple[str, ...]) -> Difference | None:
         return _difference([p for p in pairs if p.before.category in categories], seed)
 
-    return Trade(condition, over(split.grounding), over(split.reasoning))
+    return Trade(name, over(split.grounding), over(split.reasoning))
+
+
+def trade_beyond(
+    first: Sequence[Pair], second: Sequence[Pair], split: Split, name: str, *, seed: int = 0
+) -> Trade:
+    """How much more ``second`` gains and loses than ``first``, over the questions in both.
+
+    The differences are of paired changes, each in [-1, 1], so that their values lie in [-2, 2];
+    ``gained`` and ``lost`` count the questions that changed for the better or worse by more.
+    """
+    changes = {_question(pair): _change(pair) for pair in first}
+    both = [pair for pair in second if _question(pair) in changes]
+
+    def over(categories: tuple[str, ...]) -> Difference | None:
+        own = [pair for pair in both if pair.before.category in categories]
+        if not own:
+            return None
+        return statistics.paired_difference(
+            [changes[_question(pair)] for pair in own],
+            [_change(pair) for pair in own],
+            [pair.before.video for pair in own],
+            seed=seed,
+        )
+
+    return Trade(name, over(split.grounding), over(split.reasoning))
+
+
+def _question(pair: Pair) -> tuple[str, str, int]:
+    return pair.before.model, pair.before.question, pair.before.repeat
+
+
+def _change(pair: Pair) -> float:
+    return (pair.after.score or 0.0) - (pair.before.score or 0.0)
 
 
 def frontier(trades: Sequence[Trade]) -> tuple[Trade, ...]:
@@ -140,7 +179,7 @@ def frontier(trades: Sequence[Trade]) -> tuple[Trade, ...]:
 def flips(outcomes: Outcomes, baseline: str, condition: str) -> Flips:
     """The questions whose score rose, and those whose score fell."""
     pairs = outcomes.pairs(baseline, condition)
-    changes = [((p.after.score or 0.0) - (p.before.score or 0.0), p) for p in pairs]
+    changes = [(_change(pair), pair) for pair in pairs]
     return Flips(
         tuple(p for change, p in changes if change > 0),
         tuple(p for change, p in changes if change < 0),

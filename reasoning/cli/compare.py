@@ -24,7 +24,8 @@ def command(
     json: output.Json = False,
     quiet: output.Quiet = False,
 ) -> None:
-    """Tell what RUN_B has over RUN_A: differences with intervals and tests, flips, stamps.
+    """Tell what RUN_B has over RUN_A: differences with intervals and tests, grounding gained and
+    reasoning lost in each, ViMU's four tasks, flips, stamps.
 
     Questions are paired by their ids; those that only one run has are left out. Runs of one model
     each are compared though the models differ.
@@ -42,7 +43,7 @@ def command(
         output.emit({"files": [str(each) for each in files], "words": words})
         return
     for section in made.sections:
-        if section.name == "differences":
+        if section.name in ("differences", "trade_off"):
             for line in section.words[1:]:
                 tell(line)
     if not quiet:

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from perception.errors import BadInput, UnknownName
-from reasoning.reports import categories, differences, flips, intervals
+from reasoning.reports import categories, differences, flips, intervals, trade_offs_compared, vimu
 from reasoning.reports.given import Given
 from reasoning.reports.stamps import flat
 from reasoning.reports.table import Report, Section, Table
+from reasoning.reports.trade_offs_compared import Compared
 from reasoning.results.outcomes import Outcomes
 
 __all__ = ["compare"]
@@ -53,9 +54,15 @@ def compare(
             f"{second.outcomes.rows[0].question!r} of {second.outcomes.rows[0].model}."
         )
     given = Given(joined, labels[0][0], asked={**first.asked, **second.asked})
+    sides = [
+        Compared(name, run, each.baseline)
+        for name, run, each in zip(names, runs, (first, second), strict=True)
+    ]
     made = (
         differences.between(joined, labels),
+        trade_offs_compared.section(sides[0], sides[1], pairs, first.split),
         categories.section(given),
+        vimu.section(given),
         intervals.section(given),
         flips.between(given, labels),
         _made_with(first.stamps, second.stamps, names),

@@ -196,7 +196,7 @@ def _profiles(outcomes: Outcomes) -> tuple[Table, Plot] | None:
 
 
 def _has_subtext(part: Outcomes) -> bool:
-    return any(row.category in analysis.SUBTEXT for row in part.scored.rows)
+    return bool(tasks.selections(part, analysis.SUBTEXT))
 
 
 def _geometry(parts: dict[str, Outcomes]) -> Table | None:

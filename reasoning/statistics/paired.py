@@ -80,7 +80,8 @@ def paired_difference(
 
     The interval resamples videos ``RESAMPLES`` times. Without a single question that changed the
     bootstrap has nothing to say; the interval is then that of a share of which none of ``clusters``
-    draws had any, in both directions (Clopper and Pearson, *Biometrika* 26, 1934).
+    draws had any, in both directions (Clopper and Pearson, *Biometrika* 26, 1934). One video says
+    nothing of others: its interval is everything.
 
     Args:
         before, after: scores in [0, 1] in one order.
@@ -94,7 +95,9 @@ def paired_difference(
     sums, counts = grouped(change, owners)
     rng = np.random.default_rng(seed)
     gained, lost = int((change > 0).sum()), int((change < 0).sum())
-    if not (gained or lost):
+    if len(sums) < 2:
+        interval = Interval(-1.0, 1.0)
+    elif not (gained or lost):
         none = 1 - ((1 - LEVEL) / 2) ** (1 / len(sums))
         interval = Interval(-none, none)
     else:

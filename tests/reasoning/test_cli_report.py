@@ -217,6 +217,72 @@ def test_two_runs_are_paired_by_question_though_the_models_differ(run: Run, tmp_
     assert "11 questions are in both runs, 1 only in the first and 0 only in the second" in text
 
 
+def scores(path: Path, categories: dict[str, tuple[str, str]]) -> Path:
+    """Outcomes under ``none`` and ``cues``: a sign for each question, one question a video."""
+    rows = [
+        {
+            "question": f"{category}-{at}",
+            "video": f"v{at}.mp4",
+            "category": category,
+            "condition": condition,
+            "score": float(sign == "+"),
+        }
+        for category, signs in categories.items()
+        for condition, own in zip(("none", "cues"), signs, strict=True)
+        for at, sign in enumerate(own)
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def test_two_runs_tell_what_each_trades_and_the_difference(run: Run, tmp_path: Path) -> None:
+    grounding, mind = "Grounding the Imagined", "Theory of Mind"
+    first = scores(
+        tmp_path / "old.jsonl",
+        {grounding: ("----", "+---"), mind: ("++++", "+++-"), "x": ("-", "+")},
+    )
+    second = scores(tmp_path / "new.jsonl", {grounding: ("+---", "+++-"), mind: ("++++", "++--")})
+    shown = run("compare", str(first), str(second), "--out", str(tmp_path))
+    assert shown.code == 0
+    text = (tmp_path / "new_against_old.report.md").read_text(encoding="utf-8")
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.partition("Grounding against reasoning")[2].splitlines()
+        if line.startswith("|")
+    ]
+    told = {line[0]: (line[1], line[3], line[4], line[6]) for line in lines if len(line) == 7}
+    assert told["new: none less old: none"] == ("+25.0", "4", "+0.0", "4")
+    assert told["old: cues against none"] == ("+25.0", "4", "−25.0", "4")
+    assert told["new: cues against none"] == ("+50.0", "4", "−50.0", "4")
+    beyond = told["new: cues less old: cues, each against its own"]
+    assert beyond == ("+25.0", "4", "−25.0", "4")
+    assert "each against its own: grounding +25.0 points (" in shown.out
+
+
+def test_two_runs_of_vimu_are_compared_task_by_task(run: Run, tmp_path: Path) -> None:
+    def written(name: str, selected: list[str]) -> Path:
+        chosen = {"task": "EG", "selected": selected, "gold": ["A", "B"]}
+        score = len(selected) / 2
+        rows = [
+            {"question": "q", "video": "v", "category": "EG", "score": score, "details": chosen},
+            {
+                "question": "r",
+                "video": "w",
+                "category": "RM",
+                "score": 1.0,
+                "details": {"task": "RM"},
+            },
+        ]
+        (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        return tmp_path / name
+
+    first, second = written("old.jsonl", ["A"]), written("new.jsonl", ["A", "B"])
+    assert run("compare", str(first), str(second), "--out", str(tmp_path)).code == 0
+    with (tmp_path / "new_against_old.report.tables" / "vimu_ours.csv").open() as file:
+        told = {row["Model"]: (row["EG"], row["RM"]) for row in csv.DictReader(file)}
+    assert told == {"old: answers": ("0.5", "1.0"), "new: answers": ("1.0", "1.0")}
+
+
 def test_stamps_of_two_runs_are_compared(run: Run, records: Path, tmp_path: Path) -> None:
     shown = run("compare", str(records), str(records), "--out", str(tmp_path), "--json")
     told = json.loads(shown.out)["words"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from perception.errors import BadInput
 from reasoning.benchmarks.vimu.selection import ErrorKind, error_kind
-from reasoning.benchmarks.vimu.table import of_task, systems
+from reasoning.benchmarks.vimu.table import selections, systems
 from reasoning.results.outcomes import Outcome, Outcomes
 from reasoning.statistics import Floats
 
@@ -92,7 +92,7 @@ class Profiles:
 
 def evidence(outcomes: Outcomes, task: str = "EG") -> Evidence | None:
     """Of one system; None where no selection could be read."""
-    rows = of_task(outcomes, task).scored.rows
+    rows = selections(outcomes, (task,))
     if not rows:
         return None
     kinds = [error_kind(row.details["selected"], row.details["gold"]) for row in rows]
@@ -106,7 +106,7 @@ def evidence(outcomes: Outcomes, task: str = "EG") -> Evidence | None:
 
 def option_bias(outcomes: Outcomes, task: str) -> tuple[Bias, ...]:
     """Of one system in RM or SV, by option in their order."""
-    rows = of_task(outcomes, task).scored.rows
+    rows = selections(outcomes, (task,))
     return tuple(
         Bias(
             option,
@@ -128,7 +128,7 @@ def error_profiles(outcomes: Outcomes) -> Profiles:
     Raises:
         BadInput: there are fewer than two systems with selections.
     """
-    parts = {name: part for name, part in systems(outcomes).items() if _selections(part)}
+    parts = {name: part for name, part in systems(outcomes).items() if selections(part, SUBTEXT)}
     if len(parts) < 2:
         raise BadInput(f"Error profiles compare two systems or more; there are {len(parts)}.")
     rates = {name: _error_rates(part) for name, part in parts.items()}
@@ -149,7 +149,7 @@ def geometry_distance(outcomes: Outcomes) -> float | None:
     readable selections in both tasks count, one repeat as one video. None where there is none.
     """
     found: dict[tuple[str, int], dict[str, Outcome]] = {}
-    for row in _selections(outcomes):
+    for row in selections(outcomes, SUBTEXT):
         found.setdefault((row.video, row.repeat), {})[row.category] = row
     both = [pair for pair in found.values() if len(pair) == len(SUBTEXT)]
     if not both:
@@ -164,10 +164,6 @@ def geometry_distance(outcomes: Outcomes) -> float | None:
     return float(np.sqrt((difference**2).mean()))
 
 
-def _selections(outcomes: Outcomes) -> tuple[Outcome, ...]:
-    return outcomes.where(lambda row: row.category in SUBTEXT).scored.rows
-
-
 def _options(rows: Sequence[Outcome]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(option for row in rows for option in row.details["options"]))
 
@@ -175,7 +171,7 @@ def _options(rows: Sequence[Outcome]) -> tuple[str, ...]:
 def _error_rates(outcomes: Outcomes) -> dict[str, float]:
     rates = {}
     for task in SUBTEXT:
-        rows = of_task(outcomes, task).scored.rows
+        rows = selections(outcomes, (task,))
         for option in _options(rows):
             right = [row for row in rows if option in row.details["gold"]]
             wrong = [row for row in rows if option not in row.details["gold"]]

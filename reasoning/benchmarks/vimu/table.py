@@ -20,7 +20,16 @@ from reasoning.benchmarks.vimu.selection import set_score
 from reasoning.results.outcomes import Outcome, Outcomes, State
 from reasoning.statistics import Accuracy
 
-__all__ = ["OpenEnded", "Row", "TaskScore", "of_task", "open_ended", "systems", "table"]
+__all__ = [
+    "OpenEnded",
+    "Row",
+    "TaskScore",
+    "of_task",
+    "open_ended",
+    "selections",
+    "systems",
+    "table",
+]
 
 SUCCESS_RAW = 3
 """From so many points on the published code counts an answer as a success."""
@@ -125,6 +134,14 @@ def of_task(outcomes: Outcomes, task: str) -> Outcomes:
     return outcomes.where(lambda row: row.category == task)
 
 
+def selections(outcomes: Outcomes, tasks: Sequence[str]) -> tuple[Outcome, ...]:
+    """Scored outcomes of ``tasks`` that tell which letters were selected; results of other tools
+    tell the score only."""
+    return outcomes.where(
+        lambda row: row.category in tasks and {"selected", "gold", "options"} <= set(row.details)
+    ).scored.rows
+
+
 def _task_score(task: str, rows: Outcomes, shared: frozenset[tuple[str, int]]) -> TaskScore:
     scored = rows.scored.rows
     ours = None
@@ -137,8 +154,13 @@ def _task_score(task: str, rows: Outcomes, shared: frozenset[tuple[str, int]]) -
 
 
 def _official_sets(rows: Outcomes) -> float:
-    chosen = [(row.details.get("selected", ()), row.details.get("gold", ())) for row in rows.rows]
-    return 100 * fmean(set_score(selected, gold) for selected, gold in chosen)
+    return 100 * fmean(_official_set(row) for row in rows.rows)
+
+
+def _official_set(row: Outcome) -> float:
+    if "selected" not in row.details:
+        return row.score or 0.0
+    return set_score(row.details["selected"], row.details.get("gold", ()))
 
 
 def _official_open(rows: Outcomes, shared: frozenset[tuple[str, int]]) -> float | None:
