@@ -412,6 +412,21 @@ def test_sound_alone_gets_an_audio_player() -> None:
     assert parsed.all("video") == []
 
 
+def test_of_very_many_cues_the_page_holds_all_and_its_table_the_first() -> None:
+    cues = tuple(Cue(f"s-{n}", Span(n, n + 0.5), "a text", 0.5) for n in range(2500))
+    many = CueTimeline(TIMELINE.video, (CueTrack("speech", "speech", Source("s"), cues),))
+    html = page(many)
+    parsed = Parsed(html)
+    assert len(parsed.all("button", **{"class": "go"})) == 2000
+    assert any(
+        text == "and 500 more, which the timeline shows and the .cues.json holds."
+        for _, text in parsed.all("p")
+    )
+    assert [cue["id"] for cue in parsed.data()["cues"]] == [cue.id for cue in cues]
+    few = CueTimeline(TIMELINE.video, (CueTrack("speech", "speech", Source("s"), cues[:2000]),))
+    assert (len(html) - len(page(few))) / 500 < 60, "characters of each cue that is in no table"
+
+
 def test_the_same_arguments_give_the_same_page() -> None:
     assert page(TIMELINE, prompt=PROMPT) == page(TIMELINE, prompt=PROMPT)
 
@@ -508,6 +523,22 @@ def test_inspect_writes_a_page_and_finds_the_video_beside_the_cues(
     assert player["src"] == "./../my%20clip%20%231.mp4"
     assert run(str(cues), "--out", str(out), "--quiet") == 0
     assert capsys.readouterr().out == f"{written}\n"
+
+
+def test_a_page_that_browsers_open_slowly_is_told_of(
+    cues: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(str(cues), "--no-open") == 0
+    assert "take long to open" not in capsys.readouterr().err
+    monkeypatch.setattr("reasoning.cli._presenting.MAX_EASY_BYTES", 60_000)
+    assert run(str(cues), "--no-open") == 0
+    said = capsys.readouterr().err
+    assert "The page has 0.1 MB for 4 cues, and browsers take long to open more than 0.1 MB" in said
+    assert "--from and --to for a part of the time, --only for one kind of cue" in said
+    assert "--embed-video" not in said
+    (cues.parent / TIMELINE.video.name).write_bytes(b"")
+    assert run(str(cues), "--no-open", "--embed-video") == 0
+    assert "leave out --embed-video" in capsys.readouterr().err
 
 
 def test_json_tells_of_page_and_video(

@@ -359,6 +359,37 @@ def test_a_review_is_downloaded_and_read_again(opened: Callable[..., Any], tmp_p
     assert again.locator("#chosen .title").text_content() == "person 2 jumps"
 
 
+def test_rows_follow_ends_that_a_person_moved(opened: Callable[..., Any], tmp_path: Path) -> None:
+    def top(id: str) -> float:
+        found: float = page.evaluate(f"cuelight.placeOf('{id}').top")
+        return found
+
+    page = opened()
+    assert top("wave") == top("walk")
+    click(page, "wave")
+    page.locator("#tab-cue").click()
+    page.locator("#edit-end").fill("1.5")
+    page.locator("#edit-end").blur()
+    assert top("walk") == top("wave") + 24, "they overlap now, from 1.2 to 1.5 s"
+    click(page, "walk")
+    assert state(page)["chosen"] == "walk"
+    click(page, "wave")
+    assert state(page)["chosen"] == "wave"
+    place = page.evaluate("cuelight.placeOf('wave')")
+    axis = page.locator("#axis").bounding_box()
+    extent_s = state(page)["shown"]["to"]
+    end_x = axis["x"] + 1.5 / extent_s * axis["width"]
+    assert place["left"] + place["width"] == pytest.approx(end_x, abs=1)
+    with page.expect_download() as download:
+        page.locator("#save").click()
+    download.value.save_as(tmp_path / "saved.review.json")
+    page.locator("#undo").click()
+    assert top("wave") == top("walk")
+    page = opened(review=read(tmp_path / "saved.review.json"))
+    assert top("walk") == top("wave") + 24
+    assert page.faults == []
+
+
 def test_an_end_before_the_start_is_refused(opened: Callable[..., Any]) -> None:
     page = opened()
     click(page, "jump")
