@@ -165,19 +165,21 @@ def spans_of(subjects: list[str], labels: list[str], part: str = "") -> list[Lab
 
 @pytest.mark.parametrize("seed", range(20))
 def test_no_subject_and_no_video_is_in_two_parts(seed: int) -> None:
+    """A third of the neighbouring subjects share a video."""
     rng = np.random.default_rng(seed)
     spans = [
         LabelledSpan(
             i,
-            Path(f"/v{rng.integers(30)}"),
+            Path(f"/v{3 * subject + rng.integers(4)}"),
             1,
             Span(0, 2),
             str(rng.choice(["a", "b", "c"])),
-            subject=f"s{rng.integers(12)}",
+            subject=f"s{subject}",
         )
-        for i in range(60)
+        for i, subject in enumerate(rng.integers(20, size=60).tolist())
     ]
     parts = split(spans, seed).parts
+    assert set(parts) == {"train", "calibration", "test"}
     for name in ("subject", "traces"):
         where: dict[object, set[str]] = {}
         for each, part in zip(spans, parts, strict=True):

@@ -193,6 +193,7 @@ class TestSpan:
             ticks=25,
         )
         whole = {frame.time_s: frame.rgb for frame in video.frames(path, 12.5)}
+        assert len(whole) == 125
         for start_s, end_s in [(0.0, 0.4), (3.0, 3.4), (4.99, 5.3), (7.77, 8.0), (9.6, 20.0)]:
             part = list(video.frames(path, 12.5, span=Span(start_s, end_s)))
             wished = [time_s for time_s in whole if start_s - 0.001 <= time_s < end_s - 0.001]
