@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.reasoning.http_server import running
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def serving(
 
 
 @contextmanager
-def serving_by(  # noqa: C901
+def serving_by(
     rule: Callable[[dict[str, Any]], Reply], about: Mapping[str, Any] | None = None
 ) -> Iterator[Served]:
     """Gives the reply that ``rule`` makes of the request's JSON body."""
@@ -106,32 +108,20 @@ def serving_by(  # noqa: C901
         def _send(self, reply: Reply) -> None:
             stop.wait(reply.silent_s)
             body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
-            try:
-                self.send_response(reply.status)
-                for name, value in {"Content-Type": "application/json", **reply.headers}.items():
-                    self.send_header(name.replace("_", "-"), value)
-                self.send_header("Content-Length", str(len(body) + (100 if reply.cut else 0)))
-                self.end_headers()
-                for part in _drops(body) if reply.drip_s else [body]:
-                    self.wfile.write(part)
-                    if reply.drip_s and stop.wait(reply.drip_s):
-                        break
-            except OSError:
-                pass
+            self.send_response(reply.status)
+            for name, value in {"Content-Type": "application/json", **reply.headers}.items():
+                self.send_header(name.replace("_", "-"), value)
+            self.send_header("Content-Length", str(len(body) + (100 if reply.cut else 0)))
+            self.end_headers()
+            for part in _drops(body) if reply.drip_s else [body]:
+                self.wfile.write(part)
+                if reply.drip_s and stop.wait(reply.drip_s):
+                    break
             self.close_connection = reply.cut
 
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    served = Served(f"http://127.0.0.1:{server.server_address[1]}/v1")
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with running(Handler, stop.set) as address:
+        served = Served(f"{address}/v1")
         yield served
-    finally:
-        stop.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -10,8 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.reasoning.http_server import running
 
 
 @dataclass(frozen=True)
@@ -148,29 +150,16 @@ def serving_by(  # noqa: C901
         def _send(self, reply: Reply) -> None:
             stop.wait(reply.silent_s)
             body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
-            try:
-                self.send_response(reply.status)
-                for name, value in {"Content-Type": "application/json", **reply.headers}.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body) + (100 if reply.cut else 0)))
-                self.end_headers()
-                self.wfile.write(body)
-            except OSError:
-                pass
+            self.send_response(reply.status)
+            for name, value in {"Content-Type": "application/json", **reply.headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body) + (100 if reply.cut else 0)))
+            self.end_headers()
+            self.wfile.write(body)
             self.close_connection = reply.cut
 
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    api.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with running(Handler, stop.set) as api.url:
         yield api
-    finally:
-        stop.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
