@@ -7,10 +7,10 @@ tool whose player does not subtract ``video.start_s``, shift the timeline by it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from perception import plugins
 from perception.cue import CueTimeline, Span
@@ -29,7 +29,6 @@ __all__ = [
     "milliseconds",
     "read",
     "row_name",
-    "rows",
     "seconds",
     "shifted",
     "span_ms",
@@ -41,8 +40,6 @@ FOLDER = "perception.formats"
 
 SHORTEST_S = 0.001
 """Formats that know no span without length are given the shortest that they can tell."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,18 +171,6 @@ def span_ms(span: Span) -> tuple[int, int]:
     """Start and end in milliseconds, the end at least one after the start."""
     start = milliseconds(span.start_s)
     return start, max(milliseconds(span.end_s), start + milliseconds(SHORTEST_S))
-
-
-def rows(items: Iterable[tuple[int, int, T]]) -> list[list[tuple[int, int, T]]]:
-    """``items`` (start, end, anything) spread over as few rows as it takes that none overlaps
-    another of its row, each row in order of time. At least one row, which may be empty."""
-    made: list[list[tuple[int, int, T]]] = [[]]
-    for item in sorted(items, key=lambda item: item[:2]):
-        row = next((row for row in made if not row or row[-1][1] <= item[0]), None)
-        if row is None:
-            made.append(row := [])
-        row.append(item)
-    return made
 
 
 _ROW = re.compile(r"(.+) \[row ([1-9]\d*)\]", re.DOTALL)

@@ -18,7 +18,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from perception.cue import CueTimeline, CueTrack, Span
 from perception.errors import BadInput
-from perception.format import Annotation, row_name, rows, seconds, span_ms, track_of
+from perception.format import Annotation, row_name, seconds, span_ms, track_of
+from perception.rows import rows
 from perception.xml_tree import Node, parse
 
 __all__ = ["Options", "build"]
@@ -81,7 +82,7 @@ class _Document:
 
     def add(self, track: CueTrack) -> None:
         spans = [(*span_ms(cue.span), cue.text) for cue in track.cues]
-        for number, row in enumerate(rows(spans)):
+        for number, row in enumerate(rows(spans) or [[]]):
             name = _attribute(row_name(track.id, number))
             inside = "".join(self._annotation(*item) for item in row)
             self._tiers.append(

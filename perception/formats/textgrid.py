@@ -20,12 +20,12 @@ from perception.format import (
     Annotation,
     encodable,
     row_name,
-    rows,
     seconds,
     span_ms,
     text_of,
     track_of,
 )
+from perception.rows import rows
 
 __all__ = ["Options", "build"]
 
@@ -59,7 +59,8 @@ class TextGrid:
         tiers = []
         for track in timeline.tracks:
             spans = [(*span_ms(cue.span), cue.text) for cue in track.cues if cue.text]
-            tiers += [(row_name(track.id, number), row) for number, row in enumerate(rows(spans))]
+            packed = rows(spans) or [[]]
+            tiers += [(row_name(track.id, number), row) for number, row in enumerate(packed)]
         ends = [item[1] for _, row in tiers for item in row]
         end_ms = max([math.ceil(seconds(timeline.video.duration_s) * 1000), *ends, 1])
         lines = ['File type = "ooTextFile"', 'Object class = "TextGrid"', "", *_limits(0, end_ms)]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fusion.quoting import visible
 from perception.cue import Cue, CueTimeline, CueTrack, Status
+from perception.rows import rows
 
 __all__ = [
     "TOP_ATTRIBUTES",
@@ -83,7 +83,9 @@ def lanes(timeline: CueTimeline) -> tuple[Lane, ...]:
             label = kind_words(track.kind) + (f", person {visible(person)}" if person else "")
             if track.id != track.kind:
                 label += f" ({visible(track.id)})"
-            found.append(Lane(label, track, _rows(cues), person or None, () if place else notes))
+            spans = ((cue.span.start_s, cue.span.end_s, cue) for cue in cues)
+            packed = tuple(tuple(cue for *_, cue in row) for row in rows(spans))
+            found.append(Lane(label, track, packed, person or None, () if place else notes))
     return tuple(found)
 
 
@@ -137,20 +139,3 @@ def _is_probability(value: object) -> bool:
 
 def _natural(text: str) -> tuple[int, float, str]:
     return (0, float(text), text) if text.isdecimal() else (1, 0.0, text)
-
-
-def _rows(cues: Iterable[Cue]) -> tuple[tuple[Cue, ...], ...]:
-    """Each cue, in order of time, goes into the first row where nothing is in its way."""
-    rows: list[list[Cue]] = []
-    taken: list[tuple[float, int]] = []
-    free: list[int] = []
-    for cue in cues:
-        while taken and taken[0][0] <= cue.span.start_s:
-            heapq.heappush(free, heapq.heappop(taken)[1])
-        if not free:
-            free.append(len(rows))
-            rows.append([])
-        row = heapq.heappop(free)
-        rows[row].append(cue)
-        heapq.heappush(taken, (cue.span.end_s, row))
-    return tuple(map(tuple, rows))
