@@ -186,10 +186,20 @@ class VideoInfo:
 
 @dataclass(frozen=True, slots=True)
 class CueTimeline:
-    """All tracks of one video."""
+    """All tracks of one video.
+
+    Args:
+        video: what they are of.
+        tracks: ids differ, and so do those of all cues.
+        traces_sha256: of the ``NAME.traces.npz`` that was written with it; empty = not told.
+
+    Raises:
+        BadInput: an id is there twice.
+    """
 
     video: VideoInfo
     tracks: tuple[CueTrack, ...] = ()
+    traces_sha256: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tracks", tuple(self.tracks))

@@ -35,6 +35,7 @@ def write(timeline: CueTimeline) -> str:
     document = {
         "schema": SCHEMA,
         "video": asdict(timeline.video),
+        **({"traces_sha256": timeline.traces_sha256} if timeline.traces_sha256 else {}),
         "tracks": [_track_to_dict(track) for track in timeline.tracks],
     }
     return strict_json.dumps(document) + "\n"
@@ -52,7 +53,8 @@ def read(text: str, where: str) -> CueTimeline:
         if schema != SCHEMA:
             raise BadInput(f"it has the schema {schema!r}; this version reads {SCHEMA!r}")
         video = _video_from(document.fields("video"))
-        return CueTimeline(video, tuple(map(_track_from, document.each("tracks"))))
+        tracks = tuple(map(_track_from, document.each("tracks")))
+        return CueTimeline(video, tracks, document.text("traces_sha256", ""))
     except BadInput as error:
         reason = str(error).rstrip(".")
         raise BadInput(f"{where} is not a cue timeline ({SCHEMA!r}): {reason}.") from None

@@ -22,6 +22,7 @@ Coordinates are pixels of the upright full-size picture. The sound's outline is 
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from perception.cue import CueTimeline
 from perception.errors import BadInput
 from perception.recognizer import Traces
 from perception.skeleton.people import PersonTrack
@@ -37,12 +39,14 @@ from perception.whole import whole_file
 
 __all__ = [
     "TextBox",
+    "are_of",
     "group",
     "load",
     "pose_traces",
     "read_poses",
     "read_text_boxes",
     "save",
+    "sha256",
     "text_box_traces",
 ]
 
@@ -93,6 +97,25 @@ def load(path: Path) -> Traces:
             f"{str(path)!r} is not an intact traces file (.npz): {error or type(error).__name__}. "
             "Perceive the video again to make it."
         ) from None
+
+
+def sha256(path: Path) -> str:
+    """Of a traces file, as the timeline that was written with it names it.
+
+    Raises:
+        BadInput: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise BadInput(f"Cannot read {str(path)!r}: {error.strerror or error}.") from None
+
+
+def are_of(path: Path, timeline: CueTimeline) -> bool:
+    """Whether the traces file may belong to the timeline: it is the one that was written with it,
+    or the timeline tells of none; raises as ``sha256``."""
+    return not timeline.traces_sha256 or timeline.traces_sha256 == sha256(path)
 
 
 def _member(name: str) -> zipfile.ZipInfo:

@@ -17,7 +17,14 @@ from reasoning.cli._fetching import fetching
 from reasoning.cli._terminal import tell
 from reasoning.config import Config
 
-__all__ = ["RECYCLE_AFTER", "Perceiver", "perceive_video", "save_perception", "tell_tracks"]
+__all__ = [
+    "RECYCLE_AFTER",
+    "Perceiver",
+    "drawn_beside",
+    "perceive_video",
+    "save_perception",
+    "tell_tracks",
+]
 
 RECYCLE_AFTER = 100
 """Videos. Over 50 videos a kept speech recognizer went from 251 to 253 MB, one that was built anew
@@ -76,7 +83,8 @@ def save_perception(perception: Perception, stem: Path) -> tuple[Path, ...]:
     """Write ``STEM.cues.json`` and, where there is something to draw, ``STEM.traces.npz``.
 
     Tracks of the same video that lie there already and were not made anew are kept; those of
-    another video are replaced, which is told on stderr.
+    another video are replaced, which is told on stderr. The traces are written first and the cues
+    name their sha256, so that cues whose writing failed are seen to lie beside others' traces.
 
     Raises:
         StorageError: the folder cannot be written.
@@ -86,12 +94,32 @@ def save_perception(perception: Perception, stem: Path) -> tuple[Path, ...]:
         stem.with_name(f"{stem.name}.traces.npz"),
     )
     timeline, arrays = _with_earlier(perception, cues, drawn)
-    write_whole(cues, timeline.to_json().encode())
     if arrays:
         traces.save(drawn, arrays)
-        return cues, drawn
-    drawn.unlink(missing_ok=True)
-    return (cues,)
+        timeline = replace(timeline, traces_sha256=traces.sha256(drawn))
+    else:
+        drawn.unlink(missing_ok=True)
+    write_whole(cues, timeline.to_json().encode())
+    return (cues, drawn) if arrays else (cues,)
+
+
+def drawn_beside(path: Path, timeline: CueTimeline) -> Traces:
+    """The traces in the file ``path`` beside a timeline's; none where there is no such file, or
+    where it was written with other cues, which is told on stderr.
+
+    Raises:
+        BadInput: the file is damaged.
+    """
+    if not path.is_file():
+        return {}
+    if traces.are_of(path, timeline):
+        return traces.load(path)
+    tell(
+        f"{path} is not the file that was written with these cues, so nothing in it is drawn. "
+        "Perceive the video again to have both anew.",
+        err=True,
+    )
+    return {}
 
 
 def _with_earlier(perception: Perception, cues: Path, drawn: Path) -> tuple[CueTimeline, Traces]:
@@ -99,7 +127,7 @@ def _with_earlier(perception: Perception, cues: Path, drawn: Path) -> tuple[CueT
     timeline = perception.timeline
     try:
         earlier = CueTimeline.read(cues)
-        arrays = traces.load(drawn) if drawn.is_file() else {}
+        arrays = drawn_beside(drawn, earlier)
     except CuelightError:
         return timeline, perception.traces
     if earlier.video.sha256 != timeline.video.sha256:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,7 +127,7 @@ def _read(path: Path, only: Sequence[str], span: Span | None) -> CueTimeline:
         if name not in kinds:
             raise UnknownName("track", name, kinds)
     tracks = tuple(track for track in timeline.tracks if not only or track.kind in only)
-    timeline = CueTimeline(timeline.video, tracks)
+    timeline = replace(timeline, tracks=tracks)
     return timeline if span is None else timeline.between(span)
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fusion.question import Question
-from perception import traces
 from perception.cue import CueTimeline
 from perception.errors import BadInput, UnreadableVideo
 from perception.recognizer import Traces
 from reasoning.cli import _output as output
+from reasoning.cli._perceiving import drawn_beside
 from reasoning.viewer.drawn import frame_times_s
 from reasoning.viewer.extras import Extras
 from reasoning.viewer.given import Block
@@ -127,13 +127,14 @@ def extras(
     """What there is to draw of a video.
 
     Args:
-        drawn: the traces, or the file that holds them if it is there.
+        drawn: the traces, or the file that holds them if it is there; one that was written with
+            other cues is not drawn, which is told on stderr.
 
     Raises:
         BadInput: the traces file is damaged.
     """
     if isinstance(drawn, Path):
-        drawn = traces.load(drawn) if drawn.is_file() else {}
+        drawn = drawn_beside(drawn, timeline)
     times_s = None
     if video is not None and timeline.video.has_video:
         with contextlib.suppress(UnreadableVideo):

@@ -62,7 +62,7 @@ def timelines(draw: st.DrawFn) -> CueTimeline:
                 tuple(draw(st.lists(st.text(), max_size=2))),
             )
         )
-    return CueTimeline(VIDEO, tuple(tracks))
+    return CueTimeline(VIDEO, tuple(tracks), draw(st.sampled_from(["", "ef" * 32])))
 
 
 @given(timelines())
