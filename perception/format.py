@@ -142,7 +142,7 @@ def read(format: Format, path: Path, name: str) -> tuple[Annotation, ...]:
         return format.read(content)
     except BadInput as error:
         reason = str(error).rstrip(".")
-        raise BadInput(f"{str(path)!r} is not a {name} file as it should be: {reason}.") from None
+        raise BadInput(f"{str(path)!r} does not read as {name}: {reason}.") from None
 
 
 def shifted(timeline: CueTimeline, by_s: float) -> CueTimeline:

@@ -96,6 +96,11 @@ class Records:
     """
 
     def __init__(self, path: Path) -> None:
+        if path.is_dir():
+            raise BadInput(
+                f"{str(path)!r} is a folder; the records are one file, "
+                f"e.g. {str(path / 'study.sqlite')!r}."
+            )
         self.path = path
         self._lock = threading.Lock()
         with self._spoken():

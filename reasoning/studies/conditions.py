@@ -93,12 +93,14 @@ class Condition:
         """The kinds of cues that it gives the model, of those that the study perceives.
 
         Raises:
-            UnknownName: it names one that the study does not perceive.
+            BadInput: it names one that the study does not perceive; lists those that it does.
         """
         named = () if isinstance(self.cues, str) else self.cues
         for kind in (*named, *self.without):
             if kind not in perceived:
-                raise UnknownName(f"cue kind in the condition {self.name!r}", kind, perceived)
+                raise BadInput(
+                    f"The condition {self.name!r}: {UnknownName('cue kind', kind, perceived)}"
+                )
         if self.cues == NONE:
             return ()
         chosen = named or perceived

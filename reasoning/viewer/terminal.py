@@ -12,6 +12,7 @@ from fusion.render import clock, span_words
 from fusion.selection import CuePrompt
 from perception.cue import Cue, CueTimeline
 from reasoning.viewer.lanes import Lane, extent_s, lanes, short_text, state_words, ticks
+from reasoning.viewer.words import score_words
 
 __all__ = ["drawing"]
 
@@ -106,7 +107,7 @@ def _table(timeline: CueTimeline, dropped: dict[str, str]) -> Table:
     table.add_column("time", no_wrap=True)
     table.add_column("kind", no_wrap=True)
     table.add_column("cue", overflow="fold")
-    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("score", justify="right", no_wrap=True)
     if dropped:
         table.add_column("left out", overflow="fold")
     rows = [(cue, lane.track.kind) for lane in lanes(timeline) for row in lane.rows for cue in row]
@@ -116,7 +117,7 @@ def _table(timeline: CueTimeline, dropped: dict[str, str]) -> Table:
             Text(span_words(cue.span)),
             Text(visible(kind.replace("_", " ")), style=_STYLES.get(kind, _OTHER_STYLE)),
             Text(_cut(visible(cue.text))),
-            Text(f"{int(cue.confidence * 100 + 0.5)} %"),
+            Text(score_words(cue.confidence)),
         ]
         if dropped:
             cells.append(Text(reason or ""))

@@ -186,7 +186,7 @@ VTT = "WEBVTT\n\n00:01.000 --> 00:02.000\nHi\n"
         ),
         (
             ("import-cues", "a.vtt", "--cues", "clip.cues.json", "--format", "srt"),
-            "'a.vtt' is not a srt file as it should be: line 1: a subtitle has its times here",
+            "'a.vtt' does not read as srt: line 1: a subtitle has its times here",
         ),
         (
             ("import-cues", "empty.vtt", "--cues", "clip.cues.json", "--kind", "speech"),

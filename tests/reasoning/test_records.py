@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perception.errors import BadInput, StorageError
+from perception.errors import BadInput
 from reasoning.answer import Answer, Failure, FailureKind, OptionScore, Unscored, Verdict
 from reasoning.records import Call, Records, call_key, digest
 
@@ -101,6 +101,11 @@ def test_what_the_runs_were_made_with_is_kept(tmp_path: Path) -> None:
     assert [stamp["commit"] for stamp in records.stamps()] == ["a", "b"]
 
 
+def test_a_folder_is_no_file_of_records(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"is a folder; the records are one file, e\.g\. .*sqlite"):
+        Records(tmp_path)
+
+
 def test_another_file_is_not_taken_for_records(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("Not a database, however long it may be. " * 50)
     with pytest.raises(BadInput, match="notes"):
@@ -117,9 +122,6 @@ def test_another_file_is_not_taken_for_records(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="a database with orders"):
         Records(tmp_path / "shop.sqlite")
     assert (tmp_path / "shop.sqlite").read_bytes() == before
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(StorageError, match="folder"):
-        Records(tmp_path / "folder")
 
 
 WRITER = """

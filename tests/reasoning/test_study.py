@@ -199,6 +199,10 @@ def test_conditions_change_what_they_say_and_nothing_else(tmp_path: Path) -> Non
         ("conditions: [{name: a}]\nbaseline: b", "baseline"),
         ("conditions: [{name: a}]\nrepeats: 0", "from 1"),
         ("conditions: [{name: a}]\ncolour: red", "colour"),
+        (
+            "conditions: [{name: b, cues: [speach]}]",
+            "The condition 'b': There is no cue kind 'speach'. Did you mean 'speech'?",
+        ),
         ("conditions: [{name: a, set: {videollm: gemini}}]", "--model"),
         ("conditions: [{name: a, set: {fusion.budget: 3}}]", "budget_tokens"),
         ("grid: {cues: none}", "list of values"),

@@ -481,6 +481,9 @@ def test_the_terminal_lists_every_cue_and_no_escape_code() -> None:
     assert SHOWN in text
     assert "confidence 0.41 is under 0.60" in text
     assert "▌walks" in "\n".join(drawn())
+    (walks,) = [line for line in drawn(140) if "0:02.0-0:04.0" in line]
+    assert walks.split()[-1] == "0.41"
+    assert "%" not in "\n".join(drawn(140)), "nobody compared these scores with the truth"
     assert "╎walks╌" in text
 
 
