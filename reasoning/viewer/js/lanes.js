@@ -78,12 +78,14 @@ const drawSpan = (strip, number, x, y, width) => {
   const isOut = state === "dropped";
   const hue = colours[lane.hue];
   const verdict = corrections.get(number)?.verdict;
-  context.globalAlpha = isOut ? 0.1 : 0.16 + 0.4 * sureness(cue);
+  const isFramed = width > 5 && rowPx > 8;
+  const ofOut = isFramed ? 0.1 : 0.4;
+  context.globalAlpha = isOut ? ofOut : 0.16 + 0.4 * sureness(cue);
   context.fillStyle = isOut ? colours.muted : hue;
   context.fillRect(x, y, width, height);
   context.globalAlpha = 1;
   context.strokeStyle = isOut ? colours.muted : hue;
-  if (width > 5 && rowPx > 8) {
+  if (isFramed) {
     context.lineWidth = 1;
     context.setLineDash(isOut ? [4, 3] : []);
     context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);

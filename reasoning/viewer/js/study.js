@@ -47,7 +47,12 @@ if (data.study) {
     reference.append("Reference: ", isolated(question.reference || "none"));
     const title = element("h3");
     title.append(isolated(question.text));
-    find("study-answers").replaceChildren(title, reference, table);
+    const beside = element("div", undefined, "beside");
+    beside.tabIndex = 0;
+    beside.setAttribute("role", "region");
+    beside.setAttribute("aria-label", "Answers, condition beside condition");
+    beside.append(table);
+    find("study-answers").replaceChildren(title, reference, beside);
   };
   const buttons = study.questions.map((question) => {
     const item = element("li");
