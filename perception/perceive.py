@@ -106,32 +106,33 @@ def perceive(
     """
     path = Path(path)
     chosen = _chosen(build_recognizers() if recognizers is None else recognizers, only)
-    before = _stamp(path)
-    info = video.probe(path)
-    span = None if span is None else part_of(info, span)
+    stamp, info = _stamp(path), video.probe(path)
+    file = _File(path, stamp, info, None if span is None else part_of(info, span))
     cache = cache or TrackCache()
-    found: dict[str, Recognition] = {}
-    for recognizer in () if force else chosen:
-        if (hit := _stored(cache, info, span, recognizer)) is not None:
-            found[recognizer.kind] = hit
-    cached = frozenset(found)
-    notices: list[str] = []
-    missing = [recognizer for recognizer in chosen if recognizer.kind not in found]
-    if missing:
-        fresh = _without_weights(missing, on_fetch)
-        able = [recognizer for recognizer in missing if recognizer.kind not in fresh]
-        if able:
-            seen = run(path, info, span, able, on_progress, lambda: _stamp(path) == before)
-            fresh.update(seen.recognitions)
-            able = [each for each in able if each.kind not in seen.stopped]
-            notices = seen.notices
-        found.update(fresh)
-        with _reported(notices):
-            for recognizer in able if _stamp(path) == before else ():
-                if fresh[recognizer.kind].track.status is not Status.FAILED:
-                    key = track_key(info.sha256, span, recognizer.kind, recognizer.source)
-                    cache.store(key, info, fresh[recognizer.kind])
-    return _gathered(info, [found[recognizer.kind] for recognizer in chosen], cached, notices)
+    stored = {} if force else _stored(cache, file, chosen)
+    missing = [recognizer for recognizer in chosen if recognizer.kind not in stored]
+    made, notices = _made(file, missing, cache, on_progress, on_fetch)
+    found = {**stored, **made}
+    recognitions = [found[recognizer.kind] for recognizer in chosen]
+    return _gathered(info, recognitions, frozenset(stored), notices)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """The part of a file that is perceived, and what the file was like before."""
+
+    path: Path
+    stamp: tuple[int, ...]
+    info: VideoInfo
+    span: Span | None
+
+    def is_unchanged(self) -> bool:
+        return _stamp(self.path) == self.stamp
+
+    def key(self, recognizer: Recognizer, *, whole: bool = False) -> str:
+        """Of the recognizer's track of the part, or of the whole, in the cache."""
+        span = None if whole else self.span
+        return track_key(self.info.sha256, span, recognizer.kind, recognizer.source)
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
@@ -158,18 +159,43 @@ def _gathered(
 
 
 def _stored(
-    cache: TrackCache, info: VideoInfo, span: Span | None, recognizer: Recognizer
-) -> Recognition | None:
-    """The stored track of the part, else what the stored track of the whole has in it."""
-    kind, source = recognizer.kind, recognizer.source
-    hit = cache.load(track_key(info.sha256, span, kind, source))
-    if hit is not None or span is None:
-        return hit
-    whole = cache.load(track_key(info.sha256, None, kind, source))
-    if whole is None:
-        return None
-    cues = tuple(cue for cue in whole.track.cues if cue.span.overlaps(span))
-    return Recognition(replace(whole.track, cues=cues), whole.traces)
+    cache: TrackCache, file: _File, recognizers: Sequence[Recognizer]
+) -> dict[str, Recognition]:
+    """By kind, the stored track of the part, else what the stored track of the whole has in it."""
+    found = {}
+    for recognizer in recognizers:
+        hit = cache.load(file.key(recognizer))
+        if hit is None and (span := file.span) is not None:
+            whole = cache.load(file.key(recognizer, whole=True))
+            if whole is not None:
+                cues = tuple(cue for cue in whole.track.cues if cue.span.overlaps(span))
+                hit = Recognition(replace(whole.track, cues=cues), whole.traces)
+        if hit is not None:
+            found[recognizer.kind] = hit
+    return found
+
+
+def _made(
+    file: _File,
+    recognizers: Sequence[Recognizer],
+    cache: TrackCache,
+    on_progress: Callable[[Progress], None] | None,
+    on_fetch: OnProgress,
+) -> tuple[dict[str, Recognition], list[str]]:
+    """By kind, what the recognizers make of the file, and notices; what is finished is stored."""
+    made = _without_weights(recognizers, on_fetch)
+    able = [recognizer for recognizer in recognizers if recognizer.kind not in made]
+    if not able:
+        return made, []
+    seen = run(file.path, file.info, file.span, able, on_progress, file.is_unchanged)
+    made.update(seen.recognitions)
+    notices = list(seen.notices)
+    finished = [each for each in able if each.kind not in seen.stopped]
+    with _reported(notices):
+        for recognizer in finished if file.is_unchanged() else ():
+            if made[recognizer.kind].track.status is not Status.FAILED:
+                cache.store(file.key(recognizer), file.info, made[recognizer.kind])
+    return made, notices
 
 
 def _without_weights(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from perception.cue import Span
 from perception.errors import BadInput
+from perception.perceive import Perception
 from reasoning.cli import _output as output
 from reasoning.cli._perceiving import Perceiver, save_perception, tell_tracks
 from reasoning.cli._terminal import tell
@@ -42,22 +45,14 @@ def command(
     documents: list[dict[str, Any]] = []
     for name in videos:
         try:
-            path = output.video_path(name, quiet)
-            perception = perceiver.perceive(path, span, force)
+            perception, files = _perceived(perceiver, name, span, out, force, quiet)
         except BadInput as mistake:
             tell(f"Error: {mistake}", err=True)
             unusable = True
             documents.append({"video": name, "error": str(mistake)})
             continue
-        files = save_perception(perception, output.output_stem(out, path, span))
         partial |= perception.is_partial
-        documents.append(
-            {
-                "video": name,
-                "tracks": {track.id: track.status for track in perception.timeline.tracks},
-                "files": [str(file) for file in files],
-            }
-        )
+        documents.append(_document(name, perception, files))
         if not json:
             if len(videos) > 1:
                 tell(f"{name}:")
@@ -65,6 +60,23 @@ def command(
     if json:
         output.emit(documents)
     return 2 if unusable else int(partial)
+
+
+def _perceived(
+    perceiver: Perceiver, name: str, span: Span | None, out: Path, force: bool, quiet: bool
+) -> tuple[Perception, tuple[Path, ...]]:
+    """What is perceived of a video, and the files that it is written into."""
+    path = output.video_path(name, quiet)
+    perception = perceiver.perceive(path, span, force)
+    return perception, save_perception(perception, output.output_stem(out, path, span))
+
+
+def _document(name: str, perception: Perception, files: Sequence[Path]) -> dict[str, Any]:
+    return {
+        "video": name,
+        "tracks": {track.id: track.status for track in perception.timeline.tracks},
+        "files": [str(file) for file in files],
+    }
 
 
 def _refuse_one_name_for_two(videos: list[str]) -> None:
