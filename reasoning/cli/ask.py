@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from perception.cue import Span, Status
+from perception.cue import Span
 from perception.errors import CuelightError
 from reasoning.cli import _choosing as choosing
 from reasoning.cli import _output as output
 from reasoning.cli._agreeing import agree
+from reasoning.cli._answered import document, tell_all
 from reasoning.cli._fetching import fetching
-from reasoning.cli._terminal import tell
 
 if TYPE_CHECKING:
     from fusion.question import Question
-    from fusion.selection import KeptCue
     from perception.cue import CueTimeline
     from perception.perceive import Perception
     from reasoning.ask import Asked, Confirm
@@ -100,9 +98,10 @@ def command(
     perception = perceive_video(path, settings, only or (), _around(asked.span), force, quiet)
     if asked.span is not None:
         asked = replace(asked, span=part_of(perception.timeline.video, asked.span))
+    task = _Task(asked, path, perception.timeline, settings, cues, quiet)
     if dry_run:
         with contextlib.closing(llm):
-            return _drafted(asked, path, perception.timeline, llm, settings, cues, json, quiet)
+            return _drafted(task, llm, json)
     stem = output.output_stem(out, path, output.span_of(start, end))
     files = [*save_perception(perception, stem), stem.with_name(f"{stem.name}.html")]
 
@@ -111,12 +110,12 @@ def command(
         return True
 
     with contextlib.closing(llm), _telling_of(files[:-1]):
-        result = _asked(asked, path, perception.timeline, llm, settings, cues, confirm, quiet)
+        result = task.asked_of(llm, confirm)
     _write_page(files[-1], perception, path, result, quiet)
     if json:
-        output.emit(_document(result, perception, files))
+        output.emit(document(result, perception, files))
     else:
-        _tell(result, perception, files, quiet)
+        tell_all(result, perception, files, quiet)
     return int(perception.is_partial or result.answer is None)
 
 
@@ -137,72 +136,64 @@ def _around(part: Span | None) -> Span | None:
     return Span(max(0.0, part.start_s - CONTEXT_S), part.end_s + CONTEXT_S)
 
 
-def _asked(
-    question: Question,
-    path: Path,
-    timeline: CueTimeline,
-    llm: VideoLLM,
-    settings: Config,
-    with_cues: bool,
-    confirm: Confirm,
-    quiet: bool,
-) -> Asked:
-    """By the strategy that the settings name."""
-    from perception import weights
-    from reasoning.sampling import sample_frames
-    from reasoning.strategy import Task
-    from reasoning.tools.assemble import assemble
-    from reasoning.videollm import VideoFile
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What is asked, about what, and how."""
 
-    with fetching(quiet) as on_fetch:
-        weights.fetch(llm.weights, on_fetch)
-    with output.working("thinking", quiet):
-        task = Task(
-            question,
-            timeline,
-            llm,
-            sample=lambda part: sample_frames(path, timeline.video, llm.sampling, part),
-            fusion=settings.fusion,
-            tools=assemble(settings.tools, llm),
-            answer=settings.answer,
-            with_cues=with_cues,
-            video=lambda part: VideoFile(path, part),
-            confirm=confirm,
-        )
-        return settings.strategy.build()(task)
+    question: Question
+    path: Path
+    timeline: CueTimeline
+    settings: Config
+    with_cues: bool
+    quiet: bool
+
+    def asked_of(self, llm: VideoLLM, confirm: Confirm) -> Asked:
+        """By the strategy that the settings name."""
+        from perception import weights
+        from reasoning.sampling import sample_frames
+        from reasoning.strategy import Task
+        from reasoning.tools.assemble import assemble
+        from reasoning.videollm import VideoFile
+
+        path, timeline, settings = self.path, self.timeline, self.settings
+        with fetching(self.quiet) as on_fetch:
+            weights.fetch(llm.weights, on_fetch)
+        with output.working("thinking", self.quiet):
+            task = Task(
+                self.question,
+                timeline,
+                llm,
+                sample=lambda part: sample_frames(path, timeline.video, llm.sampling, part),
+                fusion=settings.fusion,
+                tools=assemble(settings.tools, llm),
+                answer=settings.answer,
+                with_cues=self.with_cues,
+                video=lambda part: VideoFile(path, part),
+                confirm=confirm,
+            )
+            return settings.strategy.build()(task)
 
 
-def _drafted(
-    question: Question,
-    path: Path,
-    timeline: CueTimeline,
-    llm: VideoLLM,
-    settings: Config,
-    with_cues: bool,
-    json: bool,
-    quiet: bool,
-) -> int:
+def _drafted(task: _Task, llm: VideoLLM, json: bool) -> int:
     """Print what would be asked; 1 when it does not fit."""
     from reasoning.cli import _drafting
 
     def ask(uncalled: VideoLLM) -> Asked:
-        return _asked(
-            question, path, timeline, uncalled, settings, with_cues, lambda _: False, quiet
-        )
+        return task.asked_of(uncalled, lambda _: False)
 
     drafted = _drafting.document(llm, _drafting.first_request(ask, llm))
     if json:
         output.emit(drafted)
     else:
-        _drafting.show(drafted, settings.strategy.name)
+        _drafting.show(drafted, task.settings.strategy.name)
     return int(not drafted["fits"])
 
 
 def _write_page(page: Path, perception: Perception, path: Path, result: Asked, quiet: bool) -> None:
-    timeline = perception.timeline
     from reasoning.cli._showing import extras, shown_video
     from reasoning.viewer.page import write_page
 
+    timeline = perception.timeline
     shown = shown_video(path, timeline, page.with_suffix(""), None, quiet)
     write_page(
         page,
@@ -213,86 +204,3 @@ def _write_page(page: Path, perception: Perception, path: Path, result: Asked, q
         answer=result.reply,
         extras=extras(timeline, path, perception.traces, shown),
     )
-
-
-def _document(result: Asked, perception: Perception, files: list[Path]) -> dict[str, Any]:
-    reply = asdict(result.reply)
-    return {
-        "question": result.question.text,
-        "options": list(result.question.options),
-        "answer" if result.answer else "failure": reply,
-        "rests_on": [_kept(item) for item in result.rests_on],
-        "prompt": result.request.prompt(),
-        "notices": list(perception.notices),
-        "was_given_cues": bool(result.cues.text),
-        "steps": [
-            {"purpose": step.purpose, "prompt": step.request.prompt(), "reply": asdict(step.reply)}
-            for step in result.steps
-        ],
-        "tracks": {track.id: track.status for track in perception.timeline.tracks},
-        "files": [str(file) for file in files],
-    }
-
-
-def _kept(item: KeptCue) -> dict[str, Any]:
-    return {
-        "id": item.cue.id,
-        "kind": item.kind,
-        "start_s": item.cue.span.start_s,
-        "end_s": item.cue.span.end_s,
-        "text": item.cue.text,
-        "probability": item.probability,
-    }
-
-
-def _tell(result: Asked, perception: Perception, files: list[Path], quiet: bool) -> None:
-    _tell_reply(result, quiet)
-    if quiet:
-        return
-    if result.steps:
-        calls = Counter(step.purpose for step in result.steps)
-        made = ", ".join(f"{count} × {purpose}" for purpose, count in calls.items())
-        tell(f"(Before the answer the model was asked: {made}.)")
-    if result.cues.text:
-        tell(f"\n{result.cues.text}")
-        _tell_what_was_read(result)
-    left_out = len(result.cues.selection.dropped)
-    if left_out:
-        were = "was" if left_out == 1 else "were"
-        tell(f"({output.counted(left_out, 'cue')} {were} left out; the page says why.)")
-    for track in perception.timeline.tracks:
-        state = "" if track.status is Status.COMPLETE else f"{track.status.replace('_', ' ')}. "
-        if state or track.notes:
-            tell(f"{track.kind}: {state}{' '.join(track.notes)}")
-    for notice in perception.notices:
-        tell(notice)
-    tell(f"\nWrote {', '.join(map(str, files))}")
-
-
-def _tell_what_was_read(result: Asked) -> None:
-    """Where a model read only some lines of the block: which."""
-    read = result.rests_on
-    if len(read) < len(result.cues.selection.kept):
-        words = "; ".join(item.cue.text for item in read) or "none"
-        tell(f"(Of these it read, for its choice: {words}.)")
-
-
-def _tell_reply(result: Asked, quiet: bool) -> None:
-    if result.failure is not None:
-        tell(f"No answer ({result.failure.kind}): {result.failure.reason}", err=True)
-    if result.answer is not None:
-        tell(result.answer.text)
-        if not result.answer.complete:
-            limit = result.request.max_new_tokens
-            tell(f"(Cut off at the limit of {limit} tokens, answer.max_new_tokens.)", err=quiet)
-        for score in result.answer.option_scores:
-            tell(f"  {score.probability:4.0%}  {score.text}")
-        if not result.answer.sees_video:
-            tell(_blind(result, result.answer.model), err=quiet)
-
-
-def _blind(result: Asked, model: str) -> str:
-    """What an answer is worth whose model saw no pictures."""
-    if not result.cues.text:
-        return f"\n{model} saw no pictures and was given no cues: this is a guess."
-    return f"\n{model} answered from words alone: it was given the cues below and saw no pictures."
