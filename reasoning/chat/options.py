@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from perception.errors import BadInput
 from perception.limits import check_limits
 from reasoning.outgoing import is_loopback
+from reasoning.transport.address import check_address
 from reasoning.transport.rate_limit import RateOptions
 from reasoning.transport.retry import RetryOptions
 
@@ -122,16 +123,7 @@ class Options:
     usd_per_million_reply_tokens: float | None = None
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.base_url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise BadInput(
-                f"base_url is {self.base_url!r}; give an http address, "
-                "e.g. http://localhost:8000/v1."
-            )
-        if parts.username or parts.password or parts.query:
-            raise BadInput(
-                "base_url holds a name, a password or a query; put a key into the environment."
-            )
+        check_address(self.base_url, "http://localhost:8000/v1")
         if not self.model:
             raise BadInput("The model's name is empty; give the one the server uses, e.g. gpt-4o.")
         check_limits(self, _LIMITS)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from perception.errors import BadInput, UnknownName
 from perception.limits import check_limits
 from reasoning.outgoing import is_loopback
+from reasoning.transport.address import check_address
 from reasoning.transport.rate_limit import RateOptions
 from reasoning.transport.retry import RetryOptions
 
@@ -82,13 +82,7 @@ class Options:
     usd_per_million_reply_tokens: float | None = None
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.base_url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise BadInput(f"base_url is {self.base_url!r}; give an http address, e.g. {GOOGLE}.")
-        if parts.username or parts.password or parts.query:
-            raise BadInput(
-                "base_url holds a name, a password or a query; put a key into the environment."
-            )
+        check_address(self.base_url, GOOGLE)
         if not self.model:
             raise BadInput("The model's name is empty; give Google's, e.g. gemini-2.5-pro.")
         if self.resolution not in TOKENS_PER_FRAME:
