@@ -15,8 +15,12 @@ def check_address(base_url: str, example: str) -> None:
     Raises:
         BadInput: it is no http address, or holds a name, a password or a query.
     """
-    parts = urlsplit(base_url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(base_url)
+        is_http = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_http = False
+    if not is_http:
         raise BadInput(f"base_url is {base_url!r}; give an http address, e.g. {example}.")
     if parts.username or parts.password or parts.query:
         raise BadInput(

@@ -560,7 +560,11 @@ def test_it_wants_frames_as_gpt_4o_in_the_paper() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:8000", "ftp://x/v1", "http://", "http://u:p@h/v1", "http://h/v1?key=1"]
+    "url",
+    [
+        *("localhost:8000", "ftp://x/v1", "http://", "http://u:p@h/v1", "http://h/v1?key=1"),
+        *("http://[::1/v1", "http://h:port/v1", "http://h:99999/v1"),
+    ],
 )
 def test_an_address_that_is_none_is_a_mistake_of_the_user(url: str) -> None:
     with pytest.raises(BadInput, match="base_url"):
