@@ -77,6 +77,10 @@ class Calibration:
         method: a name in ``METHODS``.
         temperature: of the method *temperature*.
         points: (score, probability) of the method *isotonic*, rising in both.
+
+    Raises:
+        UnknownName: there is no such method.
+        BadInput: the temperature is not above 0, or the points do not fit the method.
     """
 
     method: str = "identity"
@@ -121,7 +125,12 @@ def fit(method: str, labelled: Sequence[Labelled]) -> Calibration:
 
 def cross_validated(method: str, labelled: Sequence[Labelled], folds: int = 5) -> list[float]:
     """For each cue the probability by a map that was fitted without its fold; every ``folds``-th
-    cue in order of score is of one fold."""
+    cue in order of score is of one fold.
+
+    Raises:
+        UnknownName: there is no such method.
+        BadInput: there are too few cues for so many folds.
+    """
     order = sorted(range(len(labelled)), key=lambda at: (labelled[at].score, at))
     probabilities = [0.0] * len(labelled)
     for fold in range(folds):

@@ -101,7 +101,12 @@ def corrupted(
     other: CueTimeline | None = None,
     vocabulary: Vocabulary | None = None,
 ) -> CueTimeline:
-    """The timeline under one of the first four controls; arguments and errors as above."""
+    """The timeline under one of the first four controls; arguments as of ``fuse_control``.
+
+    Raises:
+        UnknownName: it is none of the four.
+        BadInput: ``foreign`` without another video's timeline.
+    """
     if control.name not in _OF_TIMELINES:
         raise UnknownName("control of a timeline", control.name, _OF_TIMELINES)
     tracks = timeline.tracks

@@ -44,6 +44,7 @@ def fuse(
     Raises:
         UnknownName: ``options.policies`` names one that does not exist.
         BadInput: a policy needs a tool that ``tools`` lacks.
+        CuelightError: a policy lost, doubled or made a cue.
     """
     options, tools = options or FusionOptions(), tools or Tools()
     gated, selection = _selected(timeline, question, options, tools, rejected)

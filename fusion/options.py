@@ -51,6 +51,9 @@ class FusionOptions:
         budget_tokens: the block never takes more tokens of the model than this.
         one_per_kind: the worthiest cue of each kind is put in first, where it fits.
         render: how the block is worded.
+
+    Raises:
+        BadInput: a number lies outside its limits.
     """
 
     policies: tuple[str, ...] = ("every_cue",)

@@ -40,6 +40,9 @@ class Question:
         span: the part of the video that is asked about, None = all of it.
         type: the category, where the benchmark gives one.
         id: the benchmark's own id.
+
+    Raises:
+        BadInput: the text is empty, or the options are one alone, empty or the same.
     """
 
     text: str

@@ -94,6 +94,10 @@ class RenderOptions:
         confidence: whether lines carry the probability, as per cent, or the uncalibrated score.
         max_chars: a cue's text is cut to so many characters, so that one long reading cannot push
             out all others. 300 is about 20 s of speech.
+
+    Raises:
+        UnknownName: there is no such notice or order.
+        BadInput: ``max_chars`` is below 1.
     """
 
     notice: str = "unreliable"

@@ -53,7 +53,11 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """The half-open interval [start_s, end_s) in seconds; ``end_s >= start_s >= 0``."""
+    """The half-open interval [start_s, end_s) in seconds; ``end_s >= start_s >= 0``.
+
+    Raises:
+        BadInput: a time is not finite, or they are in another order.
+    """
 
     start_s: float
     end_s: float
@@ -96,6 +100,9 @@ class Cue:
         text: what, in words that a person or a VideoLLM understands.
         confidence: in [0, 1].
         attributes: JSON values that belong to the kind, e.g. ``{"person": 1, "top": [...]}``.
+
+    Raises:
+        BadInput: the id is empty, or the confidence lies outside [0, 1].
     """
 
     id: str
@@ -130,6 +137,9 @@ class CueTrack:
     Args:
         id: unique within the timeline, e.g. ``"action"``.
         kind: ``"action"``, ``"screen_text"``, ``"speech"`` or another recognizer's name.
+
+    Raises:
+        BadInput: a cue's id is there twice.
     """
 
     id: str
@@ -162,6 +172,9 @@ class VideoInfo:
         width, height: pixels of the upright picture (rotation applied); 0 without video.
         rate_hz: average frame rate; 0 without video.
         has_video, has_audio: which streams there are to decode.
+
+    Raises:
+        BadInput: a number is negative or not finite; ``start_s`` may be negative.
     """
 
     name: str

@@ -46,7 +46,11 @@ def _own(folder: str) -> list[str]:
 
 
 def names(folder: str) -> list[str]:
-    """Names of all plug-ins in ``folder`` (a dotted package name), sorted, nothing imported."""
+    """Names of all plug-ins in ``folder`` (a dotted package name), sorted, nothing imported.
+
+    Raises:
+        CuelightError: there is no such folder.
+    """
     return sorted({*_own(folder), *_entry_points(folder)})
 
 
@@ -65,6 +69,7 @@ def load(folder: str, name: str) -> ModuleType:
 
     Raises:
         UnknownName: no such plug-in; lists what exists.
+        CuelightError: there is no such folder.
     """
     if name in _own(folder):
         return importlib.import_module(f"{folder}.{name}")

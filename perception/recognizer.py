@@ -81,6 +81,9 @@ class Needs:
             frames.
         max_side_px: frames are scaled down so that no side is longer; 0 = as they are.
         audio: whether it wants the sound.
+
+    Raises:
+        BadInput: a rate or a size that no recognizer can have.
     """
 
     frame_rate_hz: float = 0.0

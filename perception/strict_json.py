@@ -130,7 +130,8 @@ class Fields:
         return value
 
     def mapping(self, name: str, default: Mapping[str, Any] = _REQUIRED) -> dict[str, Any]:
-        """An object with any fields, nested at most ``MAX_DEPTH`` levels deep."""
+        """An object with any fields, nested at most ``MAX_DEPTH`` levels deep; anything else is
+        ``BadInput``."""
         value = self._take(name, default)
         if not isinstance(value, dict):
             raise self._wrong(name, "an object", value)

@@ -128,8 +128,8 @@ def _member(name: str) -> zipfile.ZipInfo:
 
 
 def pose_traces(track_id: str, people: Sequence[PersonTrack]) -> dict[str, npt.NDArray[np.generic]]:
-    """The poses of a cue track's persons as traces; coordinates are rounded to quarters of a
-    pixel, scores to 1/255."""
+    """The poses of a cue track's persons as traces, in the arrays that are listed above;
+    coordinates are rounded to quarters of a pixel, scores to 1/255."""
     counts = [len(person.times_s) for person in people]
     prefix = f"{track_id}/poses"
     return {
@@ -191,7 +191,8 @@ class TextBox:
 def text_box_traces(
     track_id: str, boxes: Sequence[TextBox], searched_s: Sequence[float] = ()
 ) -> dict[str, npt.NDArray[np.generic]]:
-    """Text boxes, and the times of the pictures that were searched, as traces."""
+    """Text boxes, and the times in seconds of the pictures that were searched, as traces, in the
+    arrays that are listed above."""
     prefix = f"{track_id}/boxes"
     corners = _joined([box.corners[None] for box in boxes], (4, 2), np.float32)
     return {

@@ -30,6 +30,9 @@ class Options:
     Args:
         least_relevance: of a cue that shares nothing with the question, where another does.
         novelty: whether repetitions are worth less.
+
+    Raises:
+        BadInput: a number lies outside its limits.
     """
 
     least_relevance: float = 0.25

@@ -35,6 +35,9 @@ class Options:
         top: labels of a cue, its own among them.
         least_probability: rivals of less are not worth a word.
         nothing: how the label for no known action is told.
+
+    Raises:
+        BadInput: a number lies outside its limits.
     """
 
     top: int = 3

@@ -37,6 +37,9 @@ class Options:
         meaning: how much closeness in meaning counts: 0 = time alone, 1 = a cue that shares
             nothing with the question is worth nothing.
         least_relevance: cues of less are dropped even where there is room.
+
+    Raises:
+        BadInput: a number lies outside its limits.
     """
 
     top: int = 12

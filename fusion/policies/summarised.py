@@ -33,6 +33,9 @@ class Options:
 
     Args:
         max_gap_s: like cues further apart are two runs. 10 s is MimeQA's window.
+
+    Raises:
+        BadInput: a number lies outside its limits.
     """
 
     max_gap_s: float = 10.0

@@ -81,6 +81,10 @@ class Options:
         pose_estimator: a name in ``perception.skeleton.pose_estimators``.
         pose_estimators: name -> its ``Options``; the defaults of one that is not named.
         tracker: how people are followed.
+
+    Raises:
+        BadInput: a number lies outside its limits.
+        UnknownName: there is no such way to take people.
     """
 
     window_s: float = 2.0

@@ -43,7 +43,11 @@ _LIMITS = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How screen text is read."""
+    """How screen text is read.
+
+    Raises:
+        BadInput: a number lies outside its limits, or ``look_rate_hz`` is below ``rate_hz``.
+    """
 
     rate_hz: float = 1.0
     """Readings a second (the paper reads 1 frame a second)."""

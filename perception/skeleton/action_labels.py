@@ -120,7 +120,8 @@ class ActionLabels:
     def top(
         self, probabilities: npt.NDArray[np.float32], count: int = 5
     ) -> list[tuple[str, float]]:
-        """The ``count`` most probable labels with their probabilities, best first."""
+        """The ``count`` most probable labels with their probabilities, best first, of
+        probabilities [labels]."""
         order = np.argsort(-probabilities, kind="stable")[:count]
         return [(self.names[i], float(probabilities[i])) for i in order]
 

@@ -50,7 +50,7 @@ class PoseNetwork(Protocol):
         n at least 1."""
 
     def in_picture(self, rgb: npt.NDArray[np.uint8]) -> Found:
-        """One-stage: everybody."""
+        """One-stage: everybody in a picture, uint8 [height, width, 3]."""
 
 
 class NetworkEstimator:

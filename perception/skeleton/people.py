@@ -44,6 +44,9 @@ class TrackerOptions:
         min_share: see ``min_duration_s``, in [0, 1].
         min_score: tracks whose poses score less in the mean are dropped, in [0, 1].
         interpolated_score: factor on the keypoint scores of poses that fill a gap.
+
+    Raises:
+        BadInput: a number lies outside its limits.
     """
 
     max_gap_s: float = 1.0

@@ -99,6 +99,9 @@ class PersonPose:
             outside the picture or hidden holds the estimator's guess.
         scores: float32 [17] in [0, 1], how sure each keypoint is.
         score: in [0, 1], how sure it is that this is a person.
+
+    Raises:
+        BadInput: an array has another shape.
     """
 
     keypoints: npt.NDArray[np.float32]

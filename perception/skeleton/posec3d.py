@@ -93,7 +93,11 @@ class PoseC3D:
         scores: npt.NDArray[np.float32],
         picture: tuple[int, int] | None = None,
     ) -> npt.NDArray[np.float32]:
-        """Probabilities of the labels for one clip; see ``ActionClassifier``."""
+        """Probabilities [labels] for one clip; arguments as of ``ActionClassifier``.
+
+        Raises:
+            BadInput: the arrays have other shapes, or there is no frame.
+        """
         points, seen = _checked(keypoints, scores)
         if picture is None:
             reach = np.maximum(points.reshape(-1, 2).max(axis=0), 1)

@@ -85,7 +85,12 @@ def load_checkpoint(path: Path, map_location: Any = "cpu") -> dict[str, Any]:
 
 
 def for_mmengine(filename: str, map_location: Any = None) -> dict[str, Any]:
-    """``load_checkpoint`` in the shape of mmengine's loaders of local files."""
+    """``load_checkpoint`` in the shape of mmengine's loaders of local files.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        WeightsError: as ``load_checkpoint``.
+    """
     path = Path(filename).expanduser()
     if not path.is_file():
         raise FileNotFoundError(f"{filename} can not be found.")

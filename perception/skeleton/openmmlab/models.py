@@ -45,7 +45,11 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def explained(config: ConfigFile, package: str) -> Iterator[None]:
-    """What a config's code or a wrong key in it raises becomes a sentence."""
+    """What a config's code or a wrong key in it raises becomes a sentence.
+
+    Raises:
+        BadInput: the block raised; ``package`` cannot build the model.
+    """
     try:
         yield
     except BadInput:

@@ -97,7 +97,8 @@ class PoseModel:
         return keypoints, scores
 
     def in_picture(self, rgb: npt.NDArray[np.uint8]) -> Found:
-        """One-stage: everybody, with the model's own score or the mean of the keypoints'."""
+        """One-stage: everybody in a picture, uint8 [height, width, 3], with the model's own score
+        or the mean of the keypoints'."""
         bgr = np.ascontiguousarray(rgb[..., ::-1])
         (sample,) = self._predict([self.pipeline({"img": bgr, **self.meta})])
         found = sample.pred_instances

@@ -45,6 +45,9 @@ class Options:
         least_score: one-stage: score under which nobody is there, in [0, 1].
         threads: of torch, on the processor.
         boxes: top-down: where the persons' boxes come from.
+
+    Raises:
+        BadInput: a number lies outside its limits.
     """
 
     config: str = "td-hm_hrnet-w32_8xb64-210e_coco-256x192"
@@ -113,7 +116,7 @@ class MMPose:
     def in_boxes(
         self, rgb: npt.NDArray[np.uint8], corners: npt.NDArray[np.float32]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Top-down."""
+        """Top-down; see ``PoseNetwork``."""
         step = self._options.persons_at_once
         parts = [
             self._model.in_boxes(rgb, corners[first : first + step])
@@ -123,7 +126,7 @@ class MMPose:
         return np.concatenate(keypoints), np.concatenate(scores)
 
     def in_picture(self, rgb: npt.NDArray[np.uint8]) -> Found:
-        """One-stage."""
+        """One-stage; see ``PoseNetwork``."""
         keypoints, scores, persons = self._model.in_picture(rgb)
         sure = persons >= self._options.least_score
         return keypoints[sure], scores[sure], persons[sure]

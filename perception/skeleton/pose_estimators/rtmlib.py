@@ -54,6 +54,9 @@ class Options:
         overlap: RTMO: of two boxes that share more (intersection over union) one is dropped.
         threads: of onnxruntime, on the processor.
         boxes: RTMPose: where the persons' boxes come from.
+
+    Raises:
+        BadInput: a number lies outside its limits, or there is no such device.
     """
 
     model: str = "rtmpose_m_body7_onnx"

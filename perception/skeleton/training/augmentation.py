@@ -66,8 +66,8 @@ def correlated_noise(frames: int, rng: Rng) -> Floats:
 
 
 def held_ends(index: NDArray[np.int64], rng: Rng) -> NDArray[np.int64]:
-    """The window with its first or last frame held, as when somebody waits before or after an
-    action."""
+    """The window's frames [frames] with the first or the last one held, as when somebody waits
+    before or after an action."""
     before, after = (rng.uniform(0, 0.35, 2) * len(index) * (rng.random(2) < 0.7)).astype(int)
     return np.concatenate([np.full(before, index[0]), index, np.full(after, index[-1])])
 
@@ -102,8 +102,8 @@ def distort(
 def estimate(
     points: NDArray[np.floating[Any]], scores: NDArray[np.floating[Any]], rng: Rng
 ) -> tuple[Floats, Floats]:
-    """What a pose estimator makes of true joints: noise over time, lost and swapped joints, bodies
-    cut by the frame."""
+    """What a pose estimator makes of true joints [frames, 17, 2] and their scores [frames, 17]:
+    noise over time, lost and swapped joints, bodies cut by the frame."""
     frames = len(points)
     seen = scores > 0
     per_frame = np.ptp(points[:, LIVE_JOINTS], axis=1).max(axis=1)

@@ -171,7 +171,8 @@ def _at_thresholds(
 def sampled_views(
     plan: Plan, part: str, most: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
-    """Views of at most `most` spans of a part, one each, and their classes: a quick look."""
+    """Views of at most `most` spans of a part, one each: points `[N, frames, 17, 2]`, scores
+    `[N, frames, 17]` and classes `[N]`, for a quick look."""
     clips = plan.part(part)
     chosen = np.random.default_rng(2).permutation(len(clips))[:most]
     some = [clips[i] for i in chosen]

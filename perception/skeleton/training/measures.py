@@ -43,7 +43,8 @@ def accuracy(probabilities: Floats, truth: Labels) -> dict[str, Any]:
 
 
 def clustered_interval(right: NDArray[np.bool_], clips: Labels, seed: int = 0) -> list[float]:
-    """95 % bootstrap interval of a mean, resampling clips (all views of a clip stay together)."""
+    """95 % bootstrap interval `[low, high]` of the mean of `right` `[N]`, resampling the `clips`
+    `[N]` that each belongs to (all views of a clip stay together)."""
     order = np.unique(clips)
     sums = np.array([right[clips == c].sum() for c in order], dtype=float)
     counts = np.array([(clips == c).sum() for c in order], dtype=float)
@@ -122,7 +123,7 @@ def false_actions(
 ) -> dict[str, dict[str, float] | int]:
     """Of the windows without an action: the share that becomes a cue all the same, by threshold.
 
-    `moving` tells which windows pass the motion gate.
+    `probabilities` `[N, labels]`; `moving` `[N]` tells which windows pass the motion gate.
     """
     confidence, said = probabilities.max(axis=1), probabilities.argmax(axis=1)
     wrong = said != none

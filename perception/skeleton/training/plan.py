@@ -53,6 +53,10 @@ class Settings:
         seed: of weights, split and examples.
         threads, device: of torch; 0 threads = one a core.
         backend: one of ``BACKENDS``: ``mmaction2`` is its Runner.
+
+    Raises:
+        BadInput: a number lies outside its limits, or ``arch`` is not that of ``init``.
+        UnknownName: there is no such backend or network.
     """
 
     init: str = EMBEDDED

@@ -51,6 +51,10 @@ class Options:
         detection_side_px: lines are looked for in the picture scaled down to this longer side.
         device: ``auto`` (a graphics card where there is one), ``cpu``, ``cuda`` or ``mps``.
         threads: CPU threads of torch. No part of the result.
+
+    Raises:
+        BadInput: a number lies outside its limits, there is no language, or no weights for one.
+        UnknownName: there is no such language or device.
     """
 
     languages: tuple[str, ...] = ("en",)

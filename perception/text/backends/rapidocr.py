@@ -43,6 +43,10 @@ class Options:
             halves the time and misses small print, 960 more than doubles it (80 ms a picture at 640
             on one core).
         threads: CPU threads; 1 is best beside other models. No part of the result.
+
+    Raises:
+        BadInput: a number lies outside its limits.
+        UnknownName: there is no such language.
     """
 
     languages: tuple[str, ...] = ()

@@ -37,6 +37,9 @@ class Options:
             of the picture's shorter side; 0 = no such windows.
         windows_per_frame: windows that the detector looks at in each picture of a stream.
         threads: threads per model; small models get slower with more on a busy machine.
+
+    Raises:
+        BadInput: a number lies outside its limits.
     """
 
     start_score: float = 0.75

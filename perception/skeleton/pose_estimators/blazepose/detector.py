@@ -87,7 +87,7 @@ class Detector:
         self, rgb: npt.NDArray[np.uint8], window: Window, min_score: float
     ) -> list[Detection]:
         """Persons in ``window`` that score at least ``min_score``, several per person (``merged``
-        makes one of them), in pixels of ``rgb``."""
+        makes one of them), in pixels of ``rgb``, uint8 [height, width, 3]."""
         picture, per_pixel, offset = _letterboxed(rgb, window)
         raw, logits = self._model(picture)
         scores = sigmoid(logits[:, 0])

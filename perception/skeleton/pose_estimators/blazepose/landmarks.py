@@ -61,7 +61,8 @@ class Landmarker:
         self._model = TfliteModel(path, outputs, threads)
 
     def find(self, rgb: npt.NDArray[np.uint8], region: Region) -> Landmarks:
-        """The body in ``region`` of ``rgb``; its ``score`` tells whether to believe it."""
+        """The body in ``region`` of ``rgb``, uint8 [height, width, 3]; its ``score`` tells whether
+        to believe it."""
         import cv2
 
         to_picture = region.to_picture(INPUT_PX)

@@ -31,7 +31,7 @@ class Region:
     @classmethod
     def around(cls, hips: npt.NDArray[np.float32], rim: npt.NDArray[np.float32]) -> Region:
         """The square for a body whose middle of the hips is ``hips`` and whose surrounding circle
-        goes through ``rim``, the point above the head."""
+        goes through ``rim``, the point above the head; both [2], x and y in pixels."""
         dx, dy = float(rim[0] - hips[0]), float(rim[1] - hips[1])
         side = 2 * MARGIN * float(np.hypot(dx, dy))
         return cls(float(hips[0]), float(hips[1]), side, float(np.arctan2(dx, -dy)))

@@ -157,6 +157,6 @@ def _rewrite(content: bytearray, vector: int, values: Sequence[int]) -> None:
 
 
 def sigmoid(logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """1 / (1 + exp(-x)) without overflow."""
+    """1 / (1 + exp(-x)) of each, without overflow."""
     share: npt.NDArray[np.float32] = (0.5 * (1 + np.tanh(0.5 * logits))).astype(np.float32)
     return share
