@@ -109,10 +109,17 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Writes a page about a film, opens it and returns the browser's page."""
     contexts = []
 
-    def made(start_s: float = 0.0, name: str = "film.mp4", **changes: Any) -> Any:
+    def made(
+        start_s: float = 0.0,
+        told_start_s: float | None = None,
+        name: str = "film.mp4",
+        **changes: Any,
+    ) -> Any:
         path = tmp_path / name
         film(path, start_s)
         found = timeline(path)
+        if told_start_s is not None:
+            found = replace(found, video=replace(found.video, start_s=told_start_s))
         every = fuse(found, Question(QUESTION))
         loose = fuse(found, Question(QUESTION), FusionOptions(thresholds={"action": 0.1}))
         extras = Extras(
@@ -182,6 +189,19 @@ def test_a_click_on_a_cue_shows_the_picture_of_its_start(
     assert page.evaluate("player.currentTime") == pytest.approx(1.0 + start_s, abs=0.002)
     assert picture_shown(page) == 24
     assert page.faults == []
+
+
+def test_a_player_that_subtracts_the_start_is_not_sought_by_it(opened: Callable[..., Any]) -> None:
+    """As Firefox's does: it begins at 0 though the container starts later."""
+    page = opened(told_start_s=2.5)
+    click(page, "jump")
+    settled(page)
+    assert state(page)["time"] == pytest.approx(1.0)
+    assert page.evaluate("player.currentTime") == pytest.approx(1.0, abs=0.002)
+    assert picture_shown(page) == 24
+    page.keyboard.press(" ")
+    wait(page, "cuelight.state().time > 1.1")
+    assert state(page)["time"] < 2.5
 
 
 @pytest.mark.parametrize("start_s", [0.0, 2.5])

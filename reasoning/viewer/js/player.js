@@ -1,8 +1,18 @@
-// Players do not subtract the time at which the container starts; every time on this page does.
 const frames = unpacked(data.frames, Float64Array);
 let time = 0;
 let looped = null;
 let asked = null;
+
+// Every time on this page is without the time at which the container starts. Chromium's player
+// counts it and begins there, Firefox's begins at 0; where an unmoved player stands tells which.
+const HAVE_CURRENT_DATA = 2;
+const LEAST_START_S = 0.001;
+let playerStart = null;
+const learnStart = () => {
+  if (playerStart !== null || player.readyState < HAVE_CURRENT_DATA) return;
+  playerStart = data.start_s > LEAST_START_S && player.currentTime < data.start_s / 2 ? 0 : data.start_s;
+  if (asked !== null) player.currentTime = asked + playerStart;
+};
 
 const frameAt = (seconds) => lastAtMost(seconds + 1e-6, frames.length, (at) => frames[at]);
 
@@ -15,7 +25,8 @@ const setTime = (seconds) => {
 const seek = (seconds, inside = 0) => {
   setTime(seconds);
   asked = time + inside;
-  if (player) player.currentTime = asked + data.start_s;
+  if (!player) return;
+  if (playerStart === null) learnStart(); else player.currentTime = asked + playerStart;
 };
 /** The player goes to the middle of a picture's stay, so that rounding shows no other picture. */
 const stepFrame = (way) => {
@@ -53,7 +64,9 @@ if (player) {
     setTime(seconds);
   };
   const follow = () => {
-    const seconds = player.currentTime - data.start_s;
+    learnStart();
+    if (playerStart === null) return;
+    const seconds = player.currentTime - playerStart;
     if (asked === null || Math.abs(seconds - asked) > 0.002) {
       if (!player.seeking) { asked = null; take(seconds); }
     } else if (!player.paused) {
@@ -62,10 +75,9 @@ if (player) {
     if (!player.paused) requestAnimationFrame(follow);
   };
   ["play", "timeupdate", "seeked"].forEach((name) => player.addEventListener(name, follow));
-  player.addEventListener("loadedmetadata", () => {
-    if (data.start_s || time) player.currentTime = (asked ?? time) + data.start_s;
-    tell("size");
-  });
+  player.addEventListener("loadedmetadata", () => tell("size"));
+  player.addEventListener("loadeddata", learnStart);
+  learnStart();
   const isUnplayable = () => {
     find("unplayable").hidden = false;
     find("screen").classList.add("missing");

@@ -12,6 +12,8 @@ const place = (number) => {
 };
 corrections.forEach((_, number) => place(number));
 let unsaved = false;
+/** The browser has read the file by then; Firefox reads it after the click is over. */
+const DOWNLOAD_MS = 30000;
 const form = find("correction");
 const fault = (words) => { find("edit-fault").textContent = words; find("edit-fault").hidden = !words; };
 
@@ -90,7 +92,7 @@ const save = async () => {
     link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
     link.download = data.review_name;
     link.click();
-    URL.revokeObjectURL(link.href);
+    setTimeout(() => URL.revokeObjectURL(link.href), DOWNLOAD_MS);
   }
   unsaved = false;
   count();
