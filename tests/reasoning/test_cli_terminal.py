@@ -129,7 +129,7 @@ def test_a_terminal_without_unicode_gets_escapes(
     cues: str, tmp_path: Path, timeline: CueTimeline, option: str
 ) -> None:
     ran = subprocess.run(
-        [sys.executable, "-c", COMMAND, "inspect", cues, option, "--out", str(tmp_path)],
+        [sys.executable, "-c", COMMAND, "inspect", cues, option, "-q", "--out", str(tmp_path)],
         env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
         capture_output=True,
         text=True,
