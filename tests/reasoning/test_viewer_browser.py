@@ -327,6 +327,64 @@ def test_skeletons_and_boxes_lie_where_they_were_seen(opened: Callable[..., Any]
     assert ink(page, 120, 100)[3] == 0, "person 1 was last seen at 0.8 s"
 
 
+LANE_INK = """([lane, x, y]) => {
+  const canvas = document.querySelectorAll(lane)[0];
+  const scale = canvas.width / canvas.clientWidth;
+  return [...canvas.getContext("2d").getImageData(x * scale, y * scale, 1, 1).data];
+}"""
+
+
+def test_a_cue_that_was_left_out_is_drawn_without_its_lanes_colour(
+    opened: Callable[..., Any],
+) -> None:
+    page = opened()
+    box = page.locator(".lane[data-lane='0'] canvas").bounding_box()
+
+    def edge(id: str) -> list[int]:
+        """Of the bar at the left end of a cue, which is as high as it."""
+        place = page.evaluate(f"cuelight.placeOf('{id}')")
+        at = [place["left"] - box["x"] + 1.5, place["top"] - box["y"] + place["height"] / 2]
+        found: list[int] = page.evaluate(LANE_INK, [".lane[data-lane='0'] canvas", *at])
+        return found
+
+    action = [0x00, 0x72, 0xB2, 255]
+    assert edge("wave") == action
+    assert edge("walk") != action, "its confidence of 0.30 is under 0.60"
+    page.locator("#tab-prompt").click()
+    page.locator("#choose-policy").select_option("loose")
+    page.wait_for_timeout(100)
+    assert edge("walk") == action
+
+
+def test_the_waveform_has_a_lane_where_its_track_is(
+    opened: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Silence for a second, then full scale: ink in the middle only, then from top to bottom."""
+    assert opened().locator(".lane.wave").count() == 0
+    found = timeline(tmp_path / "film.mp4")
+    speech = CueTrack("speech", "speech", Source("speech"), (cue("s", 1, 2, "Hello!", 0.9),))
+    peaks = np.zeros((100, 2), np.int8)
+    peaks[50:] = -127, 127
+    wave = {"rate": np.array([50.0]), "start": np.array([0.0]), "peaks": peaks}
+    drawn = {f"speech/waveform/{name}": each for name, each in wave.items()}
+    target = tmp_path / "sound.html"
+    heard = replace(found, tracks=(*found.tracks, speech))
+    write_page(target, heard, video=tmp_path / "film.mp4", extras=Extras(traces=drawn))
+    page = opened.visit(target.as_uri())  # type: ignore[attr-defined]
+    lanes = page.locator(".lane .label b").all_inner_texts()
+    assert lanes[-2:] == ["waveform", "speech"]
+    width = page.locator(".lane.wave canvas").bounding_box()["width"]
+    extent_s = state(page)["shown"]["to"]
+
+    def drawn_at(time_s: float, y: float) -> bool:
+        x = time_s / extent_s * width
+        return bool(page.evaluate(LANE_INK, [".lane.wave canvas", x, y])[3])
+
+    assert [drawn_at(0.5, y) for y in (3, 22, 41)] == [False, True, False]
+    assert [drawn_at(1.5, y) for y in (3, 22, 41)] == [True, True, True]
+    assert [drawn_at(2.5, y) for y in (3, 22, 41)] == [False, False, False]
+
+
 def test_zoom_and_pan(opened: Callable[..., Any]) -> None:
     page = opened()
     extent_s = state(page)["shown"]["to"]

@@ -67,7 +67,8 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea")) return;
   const isPressed = event.target.closest("button, a, summary, video, audio, [role=button]");
   if (isPressed && [" ", "Enter", "ArrowUp", "ArrowDown"].includes(event.key)) return;
-  if (event.target === player && event.key.startsWith("Arrow")) return;
+  const scrolls = event.target === player || event.target.className === "beside";
+  if (scrolls && event.key.startsWith("Arrow")) return;
   const act = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (!act) return;
   event.preventDefault();
