@@ -72,6 +72,7 @@ def data(
         "study": None if extras.study is None else studied(extras.study, numbers),
         "review": {id: each.document() for id, each in review.cues.items()},
         "save_url": extras.save_url,
+        "review_tag": extras.review_tag,
         "review_name": extras.review_name or f"{visible(Path(info.name).stem)}.review.json",
         **drawn(timeline, extras.traces, numbers),
     }

@@ -28,6 +28,8 @@ class Extras:
         study: a study's questions about the video.
         review: a person's corrections so far.
         save_url: where the page sends corrections; empty = they are downloaded.
+        review_tag: of the corrections on disk as the page shows them, which is sent along so that
+            nothing newer is overwritten.
         review_name: of the file that is downloaded.
         player_start_s: presentation time at which the linked file's clock starts; None = the
             timeline's ``video.start_s``.
@@ -41,6 +43,7 @@ class Extras:
     study: Studied | None = None
     review: Review | None = None
     save_url: str = ""
+    review_tag: str = ""
     review_name: str = ""
     player_start_s: float | None = None
     embedded: tuple[str, bytes] | None = None

@@ -29,6 +29,10 @@ MAX_REVIEW_BYTES = 16 << 20
 _BLOCK_BYTES = 1 << 20
 _TOKEN_BYTES = 16
 _OF_FILE, _OF_REVIEW = "GET, HEAD", "PUT"
+_CHANGED = (
+    "The review was changed by another page or program since this page was opened, and is left as "
+    "it is."
+)
 _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
@@ -47,7 +51,9 @@ class PageServer(ThreadingHTTPServer):
     Args:
         contents: by name; names hold no slash.
         first: the name of the page.
-        on_review: takes the text of a review that came in; raises ``BadInput`` where it is none.
+        on_review: takes the text of a review that came in, and the tag of what it was made from
+            (None = not told); returns the tag of what is kept now, or None where something else
+            was kept since. Raises ``BadInput`` where it is no review.
         host: a loopback address of this machine.
         port: 0 = any that is free.
 
@@ -61,7 +67,7 @@ class PageServer(ThreadingHTTPServer):
         self,
         contents: Mapping[str, Content],
         first: str,
-        on_review: Callable[[str], None],
+        on_review: Callable[[str, str | None], str | None],
         host: str = LOOPBACK,
         port: int = 0,
     ) -> None:
@@ -122,13 +128,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The review is too long.")
             return
         try:
-            self.server.on_review(self.rfile.read(int(length)).decode("utf-8"))
+            text = self.rfile.read(int(length)).decode("utf-8")
+            tag = self.server.on_review(text, self.headers.get("If-Match"))
         except (UnicodeDecodeError, BadInput) as error:
             self._say(HTTPStatus.BAD_REQUEST, str(error))
         except CuelightError as error:
             self._say(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
         else:
-            self._say(HTTPStatus.OK, "Saved.")
+            if tag is None:
+                self._say(HTTPStatus.PRECONDITION_FAILED, _CHANGED)
+            else:
+                self._say(HTTPStatus.OK, "Saved.", ETag=tag)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """A request that is no HTTP, or one of another method, in a sentence."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import threading
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
@@ -41,20 +43,30 @@ def page_server(
     Raises:
         BadInput: ``host`` is not loopback, or the port is taken.
     """
+    saving = threading.Lock()
 
-    def save(text: str) -> None:
+    def save(text: str, tag: str | None) -> str | None:
         found = review.parse(text, "What the page sent")
         review.check_video(found, timeline.video, "What the page sent")
         known = {cue.id: cue for _, cue in timeline.cues()}
         for id, each in found.cues.items():
             if id in known:
                 each.applied(known[id])
-        write_whole(review_file, found.to_json().encode())
+        with saving:
+            if tag is not None and tag != _tag(review_file):
+                return None
+            write_whole(review_file, found.to_json().encode())
+            return _tag(review_file)
 
     def html() -> bytes:
+        tag = _tag(review_file)
         current = review.read(review_file) if review_file.is_file() else None
         shown = replace(
-            extras, save_url=server.review_url, review_name=review_file.name, review=current
+            extras,
+            save_url=server.review_url,
+            review_tag=tag,
+            review_name=review_file.name,
+            review=current,
         )
         url = None if video is None else f"./{quote(video.name, safe='')}"
         return page(timeline, video=url, extras=shown).encode("utf-8", "replace")
@@ -68,3 +80,9 @@ def page_server(
         kind = KINDS.get(video.suffix.lower(), "application/octet-stream")
         server.contents[video.name] = Content(kind, path=video)
     return server
+
+
+def _tag(path: Path) -> str:
+    """An entity tag (RFC 9110 section 8.8.3) of what a file holds; of none where there is none."""
+    content = path.read_bytes() if path.is_file() else b""
+    return f'"{hashlib.sha256(content).hexdigest()}"'

@@ -533,6 +533,34 @@ def test_a_review_that_the_server_refuses_is_told_and_can_be_saved_later(
     assert {id: each.verdict for id, each in found.cues.items()} == {"wave": "wrong"}
 
 
+def test_of_two_open_pages_neither_overwrites_what_the_other_saved(
+    opened: Callable[..., Any], served: PageServer, tmp_path: Path
+) -> None:
+    saved = "document.getElementById('saved').textContent.includes('Saved as')"
+    pages = [opened.visit(served.url) for _ in range(2)]  # type: ignore[attr-defined]
+    for page, id in zip(pages, ("wave", "jump"), strict=True):
+        click(page, id)
+        page.keyboard.press("n")
+    pages[0].locator("#save").click()
+    wait(pages[0], saved)
+    pages[1].locator("#save").click()
+    wait(pages[1], "document.getElementById('saved').textContent.includes('Not saved')")
+    said = pages[1].locator("#saved").inner_text()
+    assert "changed by another page or program" in said
+    assert "Save again to download yours" in said
+    assert set(read(tmp_path / "film.review.json").cues) == {"wave"}
+    with pages[1].expect_download() as download:
+        pages[1].locator("#save").click()
+    download.value.save_as(tmp_path / "mine.review.json")
+    assert set(read(tmp_path / "mine.review.json").cues) == {"jump"}
+    pages[0].keyboard.press("y")
+    wait(pages[0], "!document.getElementById('save').disabled")
+    pages[0].locator("#save").click()
+    wait(pages[0], saved)
+    found = read(tmp_path / "film.review.json").cues
+    assert {id: each.verdict for id, each in found.items()} == {"wave": "right"}
+
+
 def test_a_study_is_beside_the_timeline(opened: Callable[..., Any]) -> None:
     page = opened(study=study())
     questions = page.locator("#study-questions li button:visible")

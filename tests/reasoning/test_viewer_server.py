@@ -21,6 +21,7 @@ from reasoning.tools.review import parse, read, reviewed
 from reasoning.viewer.extras import Extras
 from reasoning.viewer.server import PageServer
 from reasoning.viewer.serving import page_server
+from tests.reasoning.page_data import of_html
 
 BYTES = bytes(range(256)) * 5
 CUES = (
@@ -223,6 +224,25 @@ def test_what_is_no_review_is_refused_and_the_file_stays(
     before = (tmp_path / "clip.review.json").read_bytes()
     assert ask(server, server.review_url, "PUT", body)[0] == 400
     assert (tmp_path / "clip.review.json").read_bytes() == before
+
+
+def test_a_review_made_from_an_older_one_overwrites_nothing(
+    server: PageServer, tmp_path: Path
+) -> None:
+    status, headers, _ = ask(server, server.review_url, "PUT", about(verdict="right"))
+    assert status == 200
+    first = headers["ETag"]
+    again = about(verdict="wrong")
+    status, headers, _ = ask(server, server.review_url, "PUT", again, If_Match=first)
+    assert status == 200
+    assert headers["ETag"] != first
+    late = about(text="person 1 claps")
+    status, _, said = ask(server, server.review_url, "PUT", late, If_Match=first)
+    assert (status, said.split(b" ")[:4]) == (412, [b"The", b"review", b"was", b"changed"])
+    found = read(tmp_path / "clip.review.json").cues["action-1"]
+    assert found.document() == {"verdict": "wrong"}
+    shown = ask(server, urlsplit(server.url).path)[2].decode()
+    assert of_html(shown)["review_tag"] == headers["ETag"]
 
 
 def test_what_somebody_noted_beside_a_verdict_is_kept(server: PageServer, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ corrections.forEach((_, number) => place(number));
 let unsaved = false;
 /** The browser has read the file by then; Firefox reads it after the click is over. */
 const DOWNLOAD_MS = 30000;
+/** What the server answers where the review on disk is another than this page was made with. */
+const CHANGED = 412;
 const form = find("correction");
 const fault = (words) => { find("edit-fault").textContent = words; find("edit-fault").hidden = !words; };
 
@@ -81,8 +83,14 @@ const save = async () => {
   const text = `${JSON.stringify({ schema: "cuelight.review/1", video: { name: data.name, sha256: data.sha256 }, cues: said }, null, 1)}\n`;
   if (data.save_url) {
     try {
-      const reply = await fetch(data.save_url, { method: "PUT", body: text, headers: { "Content-Type": "application/json" } });
+      const headers = { "Content-Type": "application/json", "If-Match": data.review_tag };
+      const reply = await fetch(data.save_url, { method: "PUT", body: text, headers });
+      if (reply.status === CHANGED) {
+        data.save_url = "";
+        throw new Error(`${await reply.text()} Save again to download yours; open the page anew to see the other.`);
+      }
       if (!reply.ok) throw new Error(await reply.text());
+      data.review_tag = reply.headers.get("ETag");
     } catch (error) {
       find("saved").textContent = `Not saved: ${error.message}`;
       return;
