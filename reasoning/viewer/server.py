@@ -193,8 +193,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             file = io.BytesIO(content.make()) if content.path is None else content.path.open("rb")
-        except (OSError, CuelightError) as error:
-            self._say(HTTPStatus.NOT_FOUND, f"It cannot be read: {error}", with_body)
+        except OSError as error:
+            self._say(HTTPStatus.NOT_FOUND, f"It cannot be read: {error.strerror}.", with_body)
+            return
+        except CuelightError as error:
+            self._say(HTTPStatus.INTERNAL_SERVER_ERROR, str(error), with_body)
             return
         with file:
             self._answer(content.kind, file, with_body)

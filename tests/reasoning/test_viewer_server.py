@@ -245,6 +245,18 @@ def test_a_review_made_from_an_older_one_overwrites_nothing(
     assert of_html(shown)["review_tag"] == headers["ETag"]
 
 
+def test_a_page_that_cannot_be_made_and_a_video_that_is_gone_say_why(
+    server: PageServer, tmp_path: Path
+) -> None:
+    (tmp_path / "clip.review.json").write_text('{"schema": "x", "cues": {}}')
+    status, _, said = ask(server, urlsplit(server.url).path)
+    assert status == 500
+    assert "clip.review.json' is not a reviewed timeline: its schema is 'x'" in said.decode()
+    (tmp_path / "my clip #1.mp4").unlink()
+    status, _, said = ask(server, clip_path(server))
+    assert (status, said) == (404, b"It cannot be read: No such file or directory.")
+
+
 def test_what_somebody_noted_beside_a_verdict_is_kept(server: PageServer, tmp_path: Path) -> None:
     said = {"verdict": "right", "note": {"by": "me", "unsure": [1, 2]}}
     assert ask(server, server.review_url, "PUT", about(**said))[0] == 200
