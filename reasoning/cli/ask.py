@@ -111,7 +111,7 @@ def command(
 
     with contextlib.closing(llm), _telling_of(files[:-1]):
         result = task.asked_of(llm, confirm)
-    _write_page(files[-1], perception, path, result, quiet)
+    _write_page(files[-1], perception, task, result)
     if json:
         output.emit(document(result, perception, files))
     else:
@@ -189,12 +189,13 @@ def _drafted(task: _Task, llm: VideoLLM, json: bool) -> int:
     return int(not drafted["fits"])
 
 
-def _write_page(page: Path, perception: Perception, path: Path, result: Asked, quiet: bool) -> None:
-    from reasoning.cli._showing import extras, shown_video
+def _write_page(page: Path, perception: Perception, task: _Task, result: Asked) -> None:
+    from reasoning.cli._showing import calibrated, extras, shown_video
     from reasoning.viewer.page import write_page
 
     timeline = perception.timeline
-    shown = shown_video(path, timeline, page.with_suffix(""), None, quiet)
+    shown = shown_video(task.path, timeline, page.with_suffix(""), None, task.quiet)
+    made = extras(timeline, task.path, perception.traces, shown)
     write_page(
         page,
         timeline,
@@ -202,5 +203,5 @@ def _write_page(page: Path, perception: Perception, path: Path, result: Asked, q
         question=result.question,
         prompt=result.cues,
         answer=result.reply,
-        extras=extras(timeline, path, perception.traces, shown),
+        extras=replace(made, calibrated=calibrated(timeline, task.settings)),
     )
