@@ -9,7 +9,7 @@ from typing import Any
 from perception.errors import BadInput, UnknownName
 from reasoning.reports import categories, differences, flips, intervals, trade_offs_compared, vimu
 from reasoning.reports.given import Given
-from reasoning.reports.stamps import flat
+from reasoning.reports.stamps import flat, made_with
 from reasoning.reports.table import Report, Section, Table
 from reasoning.reports.trade_offs_compared import Compared
 from reasoning.results.outcomes import Outcomes
@@ -118,7 +118,7 @@ def _made_with(
     title = "What the runs were made with"
     if not first or not second:
         return Section("stamp", title, ("A run carries no stamp, so this is not known.",))
-    a, b = dict(flat(first[-1])), dict(flat(second[-1]))
+    a, b = (dict(flat(made_with(each[-1]))) for each in (first, second))
     changed = [key for key in dict.fromkeys((*a, *b)) if a.get(key) != b.get(key)]
     if not changed:
         return Section("stamp", title, ("The stamps of both are the same.",))

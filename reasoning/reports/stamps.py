@@ -8,10 +8,12 @@ from typing import Any
 
 from reasoning.reports.table import Section, Table
 
-__all__ = ["facts", "flat", "section"]
+__all__ = ["facts", "flat", "made_with", "section"]
 
 _COLUMNS = ("What", "Value")
 _SHA_CHARS = 12
+_OF_THE_MACHINE = frozenset({"videos"})
+"""Where a run found its files: no part of what it was made with, and nothing for other eyes."""
 
 
 def facts(stamps: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -35,6 +37,7 @@ def section(stamps: Sequence[Mapping[str, Any]]) -> Section:
     if not stamps:
         none = "These outcomes carry no stamp: nothing is known of what they were made with."
         return Section("stamp", "Made with", (none,))
+    stamps = [made_with(each) for each in stamps]
     last = stamps[-1]
     single = [(key, _told(value)) for key, value in last.items() if not isinstance(value, Mapping)]
     tables = [Table("stamp", "The run", _COLUMNS, tuple(single))] if single else []
@@ -51,6 +54,11 @@ def section(stamps: Sequence[Mapping[str, Any]]) -> Section:
             f"{', '.join(changed)}. What follows is of the last run."
         )
     return Section("stamp", "Made with", tuple(words), tuple(tables))
+
+
+def made_with(stamp: Mapping[str, Any]) -> dict[str, Any]:
+    """The stamp without folders of the machine that it was run on."""
+    return {key: value for key, value in stamp.items() if key not in _OF_THE_MACHINE}
 
 
 def flat(value: Mapping[str, Any], above: str = "") -> list[tuple[str, str]]:

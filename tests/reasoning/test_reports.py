@@ -414,6 +414,14 @@ def test_stamps_tell_what_changed_between_runs() -> None:
     assert stamps.facts((first,)) == ("a", f"commit {'c' * 12} with changes")
 
 
+def test_a_report_tells_nobody_in_which_folders_the_videos_were() -> None:
+    here = {"model": "a", "videos": {"one.mp4": "/home/me/one.mp4"}}
+    there = {"model": "a", "videos": {"one.mp4": "/data/one.mp4"}}
+    section = stamps.section((here, there))
+    assert [each.name for each in section.tables] == ["stamp"]
+    assert section.words == ()
+
+
 # ------------------------------------------------------------------------------ pages and files
 
 EVIL = '</script><img src=x onerror=alert(1)>|=2+2 "q" \x1b[31m'

@@ -20,7 +20,7 @@ from perception.cue import Cue, CueTimeline, CueTrack, Source, Span
 from perception.skeleton.people import PersonTrack
 from perception.traces import TextBox, pose_traces, text_box_traces
 from reasoning.results.outcomes import Outcome, Outcomes, State
-from reasoning.tools.review import read
+from reasoning.tools.review import Correction, Review, read
 from reasoning.viewer.drawn import frame_times_s
 from reasoning.viewer.extras import Extras
 from reasoning.viewer.given import Block
@@ -435,6 +435,21 @@ def test_a_review_is_downloaded_and_read_again(opened: Callable[..., Any], tmp_p
     again.locator("#tab-cue").click()
     again.locator("#undo").click()
     assert again.locator("#chosen .title").text_content() == "person 2 jumps"
+
+
+def test_corrections_of_cues_that_the_page_lacks_are_kept(
+    opened: Callable[..., Any], tmp_path: Path
+) -> None:
+    noted = Correction("wrong", others={"note": "too early"})
+    page = opened(review=Review(cues={"gone": noted, "__proto__": Correction("right")}))
+    click(page, "wave")
+    page.keyboard.press("y")
+    with page.expect_download() as download:
+        page.locator("#save").click()
+    download.value.save_as(tmp_path / "saved.review.json")
+    found = {id: each.document() for id, each in read(tmp_path / "saved.review.json").cues.items()}
+    right = {"verdict": "right"}
+    assert found == {"gone": noted.document(), "__proto__": right, "wave": right}
 
 
 def test_rows_follow_ends_that_a_person_moved(opened: Callable[..., Any], tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 const numberOf = new Map(cues.map((cue, number) => [cue.id, number]));
-const foreign = {};
+// Without a prototype, so that an id may be any word.
+const foreign = Object.create(null);
 Object.entries(data.review).forEach(([id, correction]) => {
   if (numberOf.has(id)) corrections.set(numberOf.get(id), correction); else foreign[id] = correction;
 });
@@ -78,7 +79,7 @@ const here = (field) => {
   edit();
 };
 const save = async () => {
-  const said = { ...foreign };
+  const said = Object.assign(Object.create(null), foreign);
   corrections.forEach((correction, number) => { said[cues[number].id] = correction; });
   const text = `${JSON.stringify({ schema: "cuelight.review/1", video: { name: data.name, sha256: data.sha256 }, cues: said }, null, 1)}\n`;
   if (data.save_url) {
