@@ -444,6 +444,7 @@ def test_corrections_of_cues_that_the_page_lacks_are_kept(
     page = opened(review=Review(cues={"gone": noted, "__proto__": Correction("right")}))
     click(page, "wave")
     page.keyboard.press("y")
+    page.locator("#tab-cue").click()
     with page.expect_download() as download:
         page.locator("#save").click()
     download.value.save_as(tmp_path / "saved.review.json")
