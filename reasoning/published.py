@@ -14,7 +14,17 @@ from perception.errors import BadInput
 if TYPE_CHECKING:
     from _csv import Reader
 
-__all__ = ["VIDEO_SUFFIXES", "field", "index_of", "json_lines", "table", "video_file"]
+    from reasoning.benchmark import Item
+
+__all__ = [
+    "VIDEO_SUFFIXES",
+    "field",
+    "index_of",
+    "json_lines",
+    "missing_videos",
+    "table",
+    "video_file",
+]
 
 VIDEO_SUFFIXES = (".mp4", ".webm", ".mkv", ".mov", ".avi")
 """Tried in this order where a file of videos is named without its suffix, or with another."""
@@ -126,6 +136,12 @@ def index_of(where: str, row: dict[str, Any], name: str, count: int) -> int:
     if not 0 <= index < count:
         raise BadInput(f"{where}: {name} must be a number from 0 to {count - 1}, not {value!r}.")
     return index
+
+
+def missing_videos(folder: Path, items: Sequence[Item]) -> list[str]:
+    """Names of the items' videos that are not in ``folder``, each once."""
+    names = dict.fromkeys(item.video for item in items)
+    return [name for name in names if video_file(folder, name) is None]
 
 
 def video_file(folder: Path, name: str) -> Path | None:

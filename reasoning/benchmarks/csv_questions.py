@@ -21,10 +21,10 @@ from fusion.question import Question, QuestionType
 from perception.cue import Span
 from perception.errors import BadInput
 from reasoning import published
-from reasoning.answer import Answer, Unscored, Verdict
-from reasoning.benchmark import Fault, Item, Judging, Shown
+from reasoning.benchmark import Fault, Item, Shown
 from reasoning.prompt import Wording, Words, letter, opening, question_words
-from reasoning.scoring import choices, judging
+from reasoning.scoring import choices
+from reasoning.scoring.choices import ChoiceScorer
 
 __all__ = ["LAYOUT", "SOURCE", "Benchmark", "Options", "build"]
 
@@ -52,7 +52,7 @@ def build(options: Options) -> Benchmark:
     return Benchmark(options)
 
 
-class Benchmark:
+class Benchmark(ChoiceScorer):
     """See the module's description."""
 
     name = "csv_questions"
@@ -111,11 +111,9 @@ class Benchmark:
 
     def check(self) -> Sequence[Fault]:
         """Videos that are missing; a missing or broken table raises ``BadInput``."""
-        names = dict.fromkeys(item.video for item in self._items)
         return [
             Fault(str(self._videos / name), "The table names it.")
-            for name in names
-            if published.video_file(self._videos, name) is None
+            for name in published.missing_videos(self._videos, self._items)
         ]
 
     def video(self, item: Item) -> Path | None:
@@ -130,17 +128,6 @@ class Benchmark:
         if wording is Wording.CUES and not shown.cues:
             instruction = "Answer the question in one sentence."
         return Words(instruction, question_words(item.question))
-
-    def score(self, item: Item, answer: Answer) -> Verdict | Unscored | Judging:
-        """Right or wrong choice; for an open question, what the judge is asked."""
-        if item.question.options:
-            return choices.score_choice(item, answer, self.name)
-        return judging.judging(item, answer)
-
-    def judged(self, item: Item, reply: str, judge: str) -> Verdict | Unscored:
-        """The verdict of MimeQA's judge."""
-        del item
-        return judging.read_verdict(reply, judge)
 
 
 def _options(row: dict[str, str]) -> dict[str, str]:

@@ -23,10 +23,10 @@ from pathlib import Path
 from fusion.question import Question
 from perception.errors import BadInput
 from reasoning import published
-from reasoning.answer import Answer, Unscored, Verdict
-from reasoning.benchmark import Fault, Item, Judging, Shown
+from reasoning.benchmark import Fault, Item, Shown
 from reasoning.prompt import Words, question_words
-from reasoning.scoring import choices, judging
+from reasoning.scoring import choices
+from reasoning.scoring.choices import ChoiceScorer
 
 __all__ = ["LAYOUT", "SOURCE", "Benchmark", "Options", "build"]
 
@@ -57,7 +57,7 @@ def build(options: Options) -> Benchmark:
     return Benchmark(options)
 
 
-class Benchmark:
+class Benchmark(ChoiceScorer):
     """See the module's description."""
 
     name = "intentqa"
@@ -85,10 +85,7 @@ class Benchmark:
             id=f"{self.name}/{self._options.split}/{video}-{row['qid'].strip()}",
         )
         item = Item(question, f"{video}.mp4", said[right], (index or 0,), GROUPS[kind])
-        if self._options.open:
-            return choices.opened(item)
-        seed = self._options.shuffle_seed
-        return item if seed is None else choices.shuffled(item, seed)
+        return choices.laid_out(item, openly=self._options.open, seed=self._options.shuffle_seed)
 
     def items(self) -> Sequence[Item]:
         """All questions of the split."""
@@ -96,11 +93,9 @@ class Benchmark:
 
     def check(self) -> Sequence[Fault]:
         """Videos that are missing; a missing or broken table raises ``BadInput``."""
-        names = dict.fromkeys(item.video for item in self._items)
         return [
             Fault(f"videos/{name}", VIDEOS)
-            for name in names
-            if published.video_file(self._folder / "videos", name) is None
+            for name in published.missing_videos(self._folder / "videos", self._items)
         ]
 
     def video(self, item: Item) -> Path | None:
@@ -112,14 +107,3 @@ class Benchmark:
         del shown
         opening = "Answer the question about what people in a video do, and why."
         return Words(opening, question_words(item.question))
-
-    def score(self, item: Item, answer: Answer) -> Verdict | Unscored | Judging:
-        """Right or wrong choice; openly asked, what MimeQA's judge is asked."""
-        if item.question.options:
-            return choices.score_choice(item, answer, self.name)
-        return judging.judging(item, answer)
-
-    def judged(self, item: Item, reply: str, judge: str) -> Verdict | Unscored:
-        """The verdict of MimeQA's judge."""
-        del item
-        return judging.read_verdict(reply, judge)

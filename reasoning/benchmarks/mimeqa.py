@@ -143,11 +143,9 @@ class Benchmark:
 
     def check(self) -> Sequence[Fault]:
         """Videos that are missing; a missing or broken table raises ``BadInput``."""
-        names = dict.fromkeys(item.video for item in self._items)
         return [
             Fault(f"videos/{name}", SOURCE)
-            for name in names
-            if published.video_file(self._folder / "videos", name) is None
+            for name in published.missing_videos(self._folder / "videos", self._items)
         ]
 
     def video(self, item: Item) -> Path | None:

@@ -27,10 +27,10 @@ from fusion.question import Question
 from perception.cue import Span
 from perception.errors import BadInput
 from reasoning import published
-from reasoning.answer import Answer, Unscored, Verdict
-from reasoning.benchmark import Fault, Item, Judging, Shown
+from reasoning.benchmark import Fault, Item, Shown
 from reasoning.prompt import Words, question_words
-from reasoning.scoring import choices, judging
+from reasoning.scoring import choices
+from reasoning.scoring.choices import ChoiceScorer
 
 __all__ = ["LAYOUT", "SOURCE", "Benchmark", "Options", "build"]
 
@@ -62,7 +62,7 @@ def build(options: Options) -> Benchmark:
     return Benchmark(options)
 
 
-class Benchmark:
+class Benchmark(ChoiceScorer):
     """See the module's description."""
 
     name = "social_iq2"
@@ -104,10 +104,7 @@ class Benchmark:
             _ALL,
             details={"start_s": span.start_s, "end_s": span.end_s},
         )
-        if self._options.open:
-            return choices.opened(item)
-        seed = self._options.shuffle_seed
-        return item if seed is None else choices.shuffled(item, seed)
+        return choices.laid_out(item, openly=self._options.open, seed=self._options.shuffle_seed)
 
     def items(self) -> Sequence[Item]:
         """All questions of the split."""
@@ -115,11 +112,9 @@ class Benchmark:
 
     def check(self) -> Sequence[Fault]:
         """Videos that are missing; a missing or broken file of questions raises ``BadInput``."""
-        names = dict.fromkeys(item.video for item in self._items)
         return [
             Fault(f"video/{name}", SOURCE)
-            for name in names
-            if published.video_file(self._folder / "video", name) is None
+            for name in published.missing_videos(self._folder / "video", self._items)
         ]
 
     def video(self, item: Item) -> Path | None:
@@ -131,17 +126,6 @@ class Benchmark:
         del shown
         opening = "Answer the question about the people in a video."
         return Words(opening, question_words(item.question))
-
-    def score(self, item: Item, answer: Answer) -> Verdict | Unscored | Judging:
-        """Right or wrong choice; openly asked, what MimeQA's judge is asked."""
-        if item.question.options:
-            return choices.score_choice(item, answer, self.name)
-        return judging.judging(item, answer)
-
-    def judged(self, item: Item, reply: str, judge: str) -> Verdict | Unscored:
-        """The verdict of MimeQA's judge."""
-        del item
-        return judging.read_verdict(reply, judge)
 
 
 def _span(where: str, value: Any) -> Span:

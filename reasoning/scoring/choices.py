@@ -1,4 +1,4 @@
-"""Questions with choices: how their options are laid out, and how a choice is scored."""
+"""Questions with choices, or asked openly: how options are laid out, and how answers are scored."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from perception.errors import BadInput
 from reasoning.answer import Answer, Unscored, Verdict
-from reasoning.benchmark import Item
+from reasoning.benchmark import Item, Judging
+from reasoning.scoring import judging
 
-__all__ = ["NO_ANSWER", "folded", "opened", "score_choice", "shuffled"]
+__all__ = ["NO_ANSWER", "ChoiceScorer", "folded", "laid_out", "opened", "score_choice", "shuffled"]
 
 NO_ANSWER = "The published file holds no right answer to this question."
 
@@ -43,6 +44,38 @@ def opened(item: Item) -> Item:
     if not item.reference:
         raise BadInput(f"Question {item.question.id!r} cannot be asked openly: {NO_ANSWER}")
     return replace(item, question=replace(item.question, options=()), right=())
+
+
+def laid_out(item: Item, *, openly: bool, seed: int | None) -> Item:
+    """The item as an open question, or with its options shuffled by ``seed``; None = as they are.
+
+    Raises:
+        BadInput: asked openly, its right choice is not known.
+    """
+    if openly:
+        return opened(item)
+    return item if seed is None else shuffled(item, seed)
+
+
+class ChoiceScorer:
+    """Scores a choice, and has an open answer judged as MimeQA's are (section 4.2.2).
+
+    Attributes:
+        name: of the benchmark.
+    """
+
+    name: str
+
+    def score(self, item: Item, answer: Answer) -> Verdict | Unscored | Judging:
+        """Right or wrong choice; openly asked, what MimeQA's judge is asked."""
+        if item.question.options:
+            return score_choice(item, answer, self.name)
+        return judging.judging(item, answer)
+
+    def judged(self, item: Item, reply: str, judge: str) -> Verdict | Unscored:
+        """The verdict of MimeQA's judge."""
+        del item
+        return judging.read_verdict(reply, judge)
 
 
 def score_choice(item: Item, answer: Answer, scorer: str) -> Verdict | Unscored:

@@ -119,11 +119,9 @@ class Benchmark:
             faults += [Fault(path, SOURCE) for path in self._official.missing()]
         if faults:
             return faults
-        names = dict.fromkeys(item.video for item in self._items)
         return [
             Fault(f"{files.VIDEOS}/{name}", SOURCE)
-            for name in names
-            if published.video_file(self._places.videos, name) is None
+            for name in published.missing_videos(self._places.videos, self._items)
         ]
 
     def video(self, item: Item) -> Path | None:
