@@ -63,6 +63,7 @@ class Arm:
         benchmark: with the condition's options.
         options: of the benchmark.
         kinds: of cues that the model is given.
+        gold: the folder of the condition's gold cues.
     """
 
     condition: Condition
@@ -70,6 +71,7 @@ class Arm:
     benchmark: Benchmark
     options: Mapping[str, Any]
     kinds: tuple[str, ...]
+    gold: Path | None = None
 
     @property
     def name(self) -> str:
@@ -79,7 +81,11 @@ class Arm:
     @property
     def with_cues(self) -> bool:
         """Whether the model can be given any."""
-        return bool(self.kinds) or self.condition.oracle
+        return bool(self.kinds) or self.condition.oracle or self.gold is not None
+
+    def tells(self, kind: str) -> bool:
+        """Whether a person's cues of a kind are told."""
+        return self.condition.tells(kind, tuple(self.settings.recognizers))
 
     @cached_property
     def items(self) -> Mapping[str, Item]:
@@ -254,7 +260,15 @@ def _arm(
     chosen = placed(chosen, fetch, here)
     typed = plugin_options(BENCHMARKS, {name: chosen}, "benchmarks")
     benchmark: Benchmark = plugins.build(BENCHMARKS, str(name), typed)
-    return Arm(condition, settings, benchmark, chosen, condition.kinds(perceived))
+    gold = placed({"gold": condition.gold}, fetch, here)["gold"]
+    return Arm(
+        condition,
+        settings,
+        benchmark,
+        chosen,
+        condition.kinds(perceived),
+        Path(gold).expanduser() if gold else None,
+    )
 
 
 def _words(raw: Mapping[str, Any], key: str) -> tuple[str, ...]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from perception.errors import BadInput
 from reasoning.benchmark import Item
+from reasoning.studies.gold import gold_file
 from reasoning.study import Arm, Study, is_grounding
 from reasoning.videollm import VideoLLM
 
@@ -16,13 +18,15 @@ def check(study: Study, items: Sequence[Item], llm: VideoLLM) -> None:
     """See that all conditions ask ``items``, and have what they show and tell.
 
     Raises:
-        BadInput: a condition asks something else, a video that it needs is missing, or there is no
-            *Grounding* question whose answer an oracle could give away.
+        BadInput: a condition asks something else, a video or gold cues that it needs are missing,
+            or there is no *Grounding* question whose answer an oracle could give away.
     """
     for arm in study.arms:
         _same_questions(arm, items)
         if arm.kinds or (arm.condition.video and llm.sampling is not None):
             _has_videos(arm, items)
+        if arm.gold is not None:
+            _has_gold(arm, arm.gold, items)
         if arm.condition.oracle and not any(map(is_grounding, arm.benchmark.items())):
             raise BadInput(
                 f"The condition {arm.name!r} gives away the answers of Grounding questions, and "
@@ -48,4 +52,15 @@ def _has_videos(arm: Arm, items: Sequence[Item]) -> None:
             f"{len(missing)} of {len(wanted)} videos are missing, e.g. {missing[0]!r}, and the "
             f"condition {arm.name!r} needs them. cuelight benchmark check {arm.benchmark.name} "
             "FOLDER names them; categories and videos of a study choose questions."
+        )
+
+
+def _has_gold(arm: Arm, folder: Path, items: Sequence[Item]) -> None:
+    wanted = dict.fromkeys(gold_file(folder, item.video) for item in items if item.video)
+    missing = [path for path in wanted if not path.is_file()]
+    if missing:
+        raise BadInput(
+            f"{len(missing)} of {len(wanted)} files of gold cues are missing, e.g. "
+            f"{str(missing[0])!r}, and the condition {arm.name!r} needs them. cuelight import-cues "
+            "makes such files; categories and videos of a study choose questions."
         )

@@ -50,6 +50,8 @@ class Condition:
         video: whether the model sees pictures, as far as it can.
         cue_placement: where the cue block stands in the prompt.
         notice: wording of the notice of unreliability.
+        gold: a folder of cues files: what people annotated in them takes the place of what
+            recognizers found of the same kinds, and with ``cues: all`` further kinds are told too.
         oracle: the reference answers of a video's *Grounding* questions are cues for its others.
         strategy: in how many calls the model is asked.
         benchmark: options of the benchmark, e.g. ``{chain_of_thought: true}``.
@@ -68,6 +70,7 @@ class Condition:
     video: bool = True
     cue_placement: str | None = None
     notice: str | None = None
+    gold: str = ""
     oracle: bool = False
     strategy: str | None = None
     benchmark: Mapping[str, Any] = field(default_factory=dict)
@@ -88,6 +91,15 @@ class Condition:
                 f"The condition {self.name!r} puts a control in the place of cues and has none; "
                 "leave out cues: none."
             )
+        if self.gold and self.cues == NONE:
+            raise BadInput(
+                f"The condition {self.name!r} has gold cues and tells none; leave out cues: none."
+            )
+
+    def tells(self, kind: str, perceived: Sequence[str]) -> bool:
+        """Whether a person's cues of a kind are told where the study perceives ``perceived``."""
+        further = self.cues == ALL and kind not in (*perceived, *self.without)
+        return further or kind in self.kinds(perceived)
 
     def kinds(self, perceived: Sequence[str]) -> tuple[str, ...]:
         """The kinds of cues that it gives the model, of those that the study perceives.

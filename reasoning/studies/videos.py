@@ -19,6 +19,7 @@ from reasoning.config import Config
 from reasoning.plain import plain
 from reasoning.records import digest
 from reasoning.studies.conditions import Condition
+from reasoning.studies.gold import gold_file, with_gold
 from reasoning.studies.oracle import with_oracle
 from reasoning.study import Arm, Study
 from reasoning.tools.vocabulary import vocabulary
@@ -64,6 +65,8 @@ class Timelines:
             [item.video] if arm.condition.control != "foreign" else [item.video, self._next(item)]
         )
         paths = [arm.benchmark.video(replace(item, video=name)) for name in names if name]
+        if arm.gold is not None:
+            paths += [gold_file(arm.gold, name) for name in names if name]
         return [_stamp(path) for path in paths if path is not None]
 
     def oracle(self, arm: Arm, item: Item) -> tuple[Item, ...]:
@@ -101,7 +104,10 @@ class Timelines:
             timeline = self._perceive(path, arm.settings, kinds) if kinds else None
             self._known[key] = timeline or CueTimeline(video.probe(path))
         whole = self._known[key]
-        return replace(whole, tracks=tuple(t for t in whole.tracks if t.kind in arm.kinds))
+        told = replace(whole, tracks=tuple(t for t in whole.tracks if t.kind in arm.kinds))
+        if arm.gold is None:
+            return told
+        return with_gold(told, gold_file(arm.gold, item.video), arm.tells)
 
     def _make_room(self, path: str) -> None:
         names = list(dict.fromkeys([name for name, _ in self._known if name != path] + [path]))

@@ -334,6 +334,38 @@ def test_the_oracle_tells_the_other_questions_of_its_video(tmp_path: Path) -> No
     assert cue.kind == "grounding"
 
 
+def test_gold_cues_take_the_place_of_the_recognizers_of_their_kinds(tmp_path: Path) -> None:
+    """The file is made as a user makes it, from subtitles that a person wrote."""
+    (tmp_path / "gold").mkdir()
+    for stem in ("one", "two"):
+        cues, subtitles = tmp_path / f"{stem}.cues.json", tmp_path / f"{stem}.srt"
+        cues.write_text(timeline_of(tmp_path / f"{stem}.mp4").to_json())
+        subtitles.write_text(f"1\n00:00:01,000 --> 00:00:02,000\nclimbs {stem} ladders\n")
+        into = ["--cues", cues, "--kind", "action", "--out", tmp_path / "gold"]
+        done = cuelight("import-cues", subtitles, *into)
+        assert done.exit_code == 0, done.output
+    run, llm, _ = made(
+        tmp_path, 'conditions: [{name: found}, {name: gold, gold: "{here}/gold", notice: none}]'
+    )
+    run()
+    found, gold = prompts(llm, "Why does he pull?")
+    assert "does one 0" in found
+    assert "ladders" not in found
+    assert "climbs one ladders" in gold
+    assert "does one" not in gold
+    assert "heave ho" in gold
+    told = next(row for row in outcomes(run.records).under("gold").rows if "/i" in row.question)
+    assert [cue.text for cue in told.cues if cue.kind == "action"] == ["climbs one ladders"]
+    mine, other = (tmp_path / "gold" / f"{stem}.imported.cues.json" for stem in ("one", "two"))
+    mine.write_text(other.read_text())
+    assert [todo.item.video for todo in run.todo() if not todo.key] == 2 * ["one.mp4"]
+    with pytest.raises(BadInput, match=r"are of another video \('two.mp4'\)"):
+        run()
+    other.unlink()
+    with pytest.raises(BadInput, match=r"1 of 2 files of gold cues are missing"):
+        run.todo()
+
+
 def test_an_oracle_needs_grounding_questions(tmp_path: Path) -> None:
     run, _, _ = made(tmp_path, "categories: [Temporal]\nconditions: [{name: o, oracle: true}]")
     run()
