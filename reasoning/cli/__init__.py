@@ -14,6 +14,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
@@ -59,14 +60,22 @@ def _command(name: str) -> Any:
     module = plugins.load(_FOLDER, name.replace("-", "_"))
     app = typer.Typer(cls=_Group, rich_markup_mode="rich", add_completion=False)
     if not hasattr(module, "commands"):
-        app.command(name, cls=_Command)(_guarded(module.command))
+        told = _reflowed(getdoc(module.command) or "")
+        app.command(name, cls=_Command, help=told)(_guarded(module.command))
         return typer.main.get_command(app)
     for each, function in module.commands.items():
-        app.command(each, cls=_Command)(_guarded(function))
+        told = _reflowed(getdoc(function) or "")
+        app.command(each, cls=_Command, help=told)(_guarded(function))
     app.callback(help=module.HELP, no_args_is_help=True)(lambda: None)
     group: Any = typer.main.get_command(app)
     group.name, group.default = name, getattr(module, "DEFAULT", "")
     return group
+
+
+def _reflowed(text: str) -> str:
+    """Each paragraph as one line, for the terminal to break; indented lines stay as they are."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(p if "\n " in p else p.replace("\n", " ") for p in paragraphs)
 
 
 class _Command(TyperCommand):
@@ -124,7 +133,7 @@ def _help(path: Path) -> str:
     """The docstring of ``command``, or ``HELP``, in the file of a command."""
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.FunctionDef) and node.name == "command":
-            return ast.get_docstring(node) or ""
+            return _reflowed(ast.get_docstring(node) or "")
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HELP":
             return str(ast.literal_eval(node.value))
     return ""

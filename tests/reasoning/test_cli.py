@@ -339,6 +339,17 @@ def test_help_is_there(run: Run, arguments: list[str]) -> None:
     assert ran.out.strip()
 
 
+def test_the_terminal_breaks_the_lines_of_help(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    line = (
+        "Exit code 1 when a file is missing or not as published, 2 when there is no such benchmark,"
+    )
+    assert f"{line} option or folder." in run("benchmark", "check", "--help").out
+    summary = "differences with intervals and tests, grounding gained and reasoning lost in each"
+    assert summary in run("compare", "--help").out
+    assert summary in run("--help").out
+
+
 def test_every_command_has_help_json_and_quiet(run: Run) -> None:
     from perception import plugins
 
