@@ -17,6 +17,7 @@ from perception import strict_json
 from perception.cue import Cue, CueTimeline, CueTrack, Span
 from perception.errors import BadInput
 from perception.format import Annotation, encodable, milliseconds, text_of
+from perception.spreadsheet import inert, said
 from perception.strict_json import Fields
 
 if TYPE_CHECKING:
@@ -36,9 +37,7 @@ COLUMNS = (
     "attributes",
 )
 _NEEDED = COLUMNS[:3]
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _LINE_END = re.compile("\r\n|\n|\r")
-_ESCAPED = re.compile(r"''*[=+\-@\t\r]")
 
 
 @dataclass(frozen=True)
@@ -91,8 +90,7 @@ def _cells(video: str, track: CueTrack, cue: Cue) -> Iterator[str]:
 
 
 def _guarded(cell: str) -> str:
-    cell = cell.replace("\0", "\ufffd")
-    return f"'{cell}" if _FORMULA.match(cell) else cell
+    return inert(cell.replace("\0", "\ufffd"))
 
 
 def _rows(reader: Reader) -> Iterator[tuple[list[str], int]]:
@@ -116,7 +114,7 @@ def _said(columns: Sequence[str], cells: Sequence[str], line: int) -> Annotation
 
 
 def _annotation(raw: Mapping[str, str]) -> Annotation:
-    row = {name: cell[1:] if _ESCAPED.match(cell) else cell for name, cell in raw.items()}
+    row = {name: said(cell) for name, cell in raw.items()}
     return Annotation(
         Span(_number(row, "start_s"), _number(row, "end_s")),
         row["text"],

@@ -89,6 +89,7 @@ def sample(
     import random
 
     from perception.errors import BadInput
+    from perception.spreadsheet import inert
     from perception.whole import write_whole
 
     if out.exists():
@@ -101,7 +102,7 @@ def sample(
     file = io.StringIO(newline="")
     table = csv.DictWriter(file, list(drawn[0]))
     table.writeheader()
-    table.writerows(drawn)
+    table.writerows({name: inert(str(cell)) for name, cell in row.items()} for row in drawn)
     write_whole(out, file.getvalue().encode("utf-8"))
     if json:
         output.emit({"wrote": str(out), "answers": len(drawn)})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from perception.errors import BadInput, MissingExtra, UnknownName
+from perception.spreadsheet import said
 from perception.text_file import read_text
 from reasoning.results.outcomes import InjectedCue, Outcome, State
 
@@ -41,7 +42,13 @@ def read(path: Path) -> list[Row]:
 
 def _csv(path: Path) -> list[Row]:
     table = csv.DictReader(io.StringIO(read_text(path, _WHAT), newline=""))
-    return [(f"{path.name}, line {table.line_num}", row) for row in table]
+    return [
+        (
+            f"{path.name}, line {table.line_num}",
+            {name: said(cell) if isinstance(cell, str) else cell for name, cell in row.items()},
+        )
+        for row in table
+    ]
 
 
 def _document(path: Path) -> list[Row]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from fusion.quoting import visible
+from perception.spreadsheet import inert
 from reasoning.statistics import Interval
 
 __all__ = [
@@ -29,9 +30,6 @@ __all__ = [
 
 NONE = "–"
 """Where there is no value."""
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet takes text that begins so for a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ class Table:
         """With numbers in full."""
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(map(_inert, self.headings()))
+        writer.writerow(map(inert, self.headings()))
         writer.writerows([_full(cell) for cell in row] for row in self.rows)
         return file.getvalue()
 
@@ -160,14 +158,10 @@ def _piped(cells: Sequence[object]) -> str:
     return "| " + " | ".join(_plain(str(each)).replace("|", "\\|") for each in cells) + " |"
 
 
-def _inert(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
 def _full(cell: object) -> Any:
     if isinstance(cell, Cell):
         return cell.text if cell.value is None else cell.value
-    return _inert(str(cell))
+    return inert(str(cell))
 
 
 def percent(share: float | Fraction | None, digits: int = 1) -> Cell:

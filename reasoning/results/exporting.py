@@ -10,6 +10,7 @@ from typing import Any
 
 from perception import strict_json
 from perception.errors import MissingExtra, UnknownName
+from perception.spreadsheet import inert
 from perception.whole import write_whole
 from reasoning.answer import Answer
 from reasoning.plain import plain
@@ -103,7 +104,12 @@ def _csv(table: Sequence[Mapping[str, Any]]) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_flat(row) for row in table)
+    for row in table:
+        cells = {
+            name: inert(cell) if isinstance(cell, str) else cell
+            for name, cell in _flat(row).items()
+        }
+        writer.writerow(cells)
     return text.getvalue().encode("utf-8")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perception.errors import BadInput, UnknownName
+from perception.spreadsheet import said
 from reasoning import published, statistics
 from reasoning.answer import Verdict
 from reasoning.records import Records
@@ -84,7 +85,8 @@ def read(path: Path, records: Records | None = None, judge: str | None = None) -
         UnknownName: nobody of that name has judged.
     """
     needed = ("question",) if records is not None else ()
-    rows = list(published.table(path, needed, "It is a table that a person fills in."))
+    given = published.table(path, needed, "It is a table that a person fills in.")
+    rows = [(where, {name: said(cell) for name, cell in row.items()}) for where, row in given]
     if not rows:
         raise BadInput(f"{path.name} holds no row.")
     people = [name for name in rows[0][1] if name.lower().startswith(HUMAN)]

@@ -20,6 +20,7 @@ from perception.shipped import shipped
 from reasoning.judge import benchmark_of, pending
 from reasoning.outgoing import frame_times
 from reasoning.records import Records
+from reasoning.reports import outcome_tables
 from reasoning.results.exporting import COLUMNS, export
 from reasoning.results.from_records import outcomes
 from reasoning.results.importing import import_table
@@ -542,6 +543,16 @@ def test_exports_hold_what_was_asked_and_answered(tmp_path: Path) -> None:
     assert json.loads(flat[0]["cues"]) == rows[0]["cues"]
     with pytest.raises(UnknownName, match="parquet"):
         export(run.records, tmp_path / "t.xlsx")
+
+
+def test_no_cell_of_an_exported_table_is_a_formula(tmp_path: Path) -> None:
+    run, _, _ = made(tmp_path, "conditions: [{name: =HYPERLINK(1), cues: none}]")
+    run()
+    export(run.records, tmp_path / "out.csv")
+    assert "\n'=HYPERLINK(1)," in (tmp_path / "out.csv").read_text()
+    assert {row["condition"] for _, row in outcome_tables.read(tmp_path / "out.csv")} == {
+        "=HYPERLINK(1)"
+    }
 
 
 def test_parquet_holds_the_same(tmp_path: Path) -> None:
