@@ -232,9 +232,10 @@ def _show_plan(study: Study, plan: Plan, json: bool) -> None:
         numbers = f"{each.questions:9} {each.done:6} {each.calls:6}"
         tell(f"{numbers} {each.prompt_tokens:10} {each.reply_tokens:8}  {each.name}")
     tokens = sum(each.prompt_tokens for each in plan.conditions)
+    calls, videos = output.counted(plan.calls, "call"), output.counted(plan.videos, "video")
     tell(
-        f"{plan.calls} calls about {plan.videos} videos, at most about {tokens} tokens of prompts "
-        "(estimated from some of them, with cues as long as they may be)."
+        f"{calls} about {videos}, at most about {tokens} tokens of prompts (estimated from some of "
+        "them, with cues as long as they may be)."
     )
     if study.arms[0].settings.strategy.name != "direct":
         tell("The strategy calls more than once for an answer.")

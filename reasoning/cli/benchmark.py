@@ -154,7 +154,8 @@ def _show(
     counts: dict[str, Any], faults: Sequence[Fault], broken: str, about: Said, quiet: bool
 ) -> None:
     if not (quiet or broken):
-        tell(f"{counts['questions']} questions about {counts['videos']} videos")
+        questions = output.counted(counts["questions"], "question")
+        tell(f"{questions} about {output.counted(counts['videos'], 'video')}")
         for category, count in counts["categories"].items():
             tell(f"  {count:5} {category or '(no category)'}")
         tell(f"{counts['videos_found']} of {counts['videos']} videos are there")

@@ -43,4 +43,4 @@ def command(
     if json:
         output.emit({"records": str(records), "rows": count})
     elif not quiet:
-        tell(f"{count} results are on record in {records}")
+        tell(f"On record in {records}: {output.counted(count, 'result')}")
