@@ -245,6 +245,15 @@ def test_a_review_beside_the_cues_is_shown_again(cues: Path) -> None:
     assert of_page(cues.parent / "film.html")["review"] == said
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Processes that are started can be interrupted, which a shell's "&" switches off."""
+    kept = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, kept)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_serving_ends_with_ctrl_c(cues: Path) -> None:
     command = [sys.executable, "-m", "reasoning", "inspect", str(cues), "--serve", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=cues.parent) as process:
@@ -259,4 +268,7 @@ def test_serving_ends_with_ctrl_c(cues: Path) -> None:
         with urllib.request.urlopen(told["url"], timeout=10) as reply:
             assert b"Cuelight" in reply.read()
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
+        try:
+            assert process.wait(10) == 0
+        finally:
+            process.kill()
