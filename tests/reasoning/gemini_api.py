@@ -69,7 +69,7 @@ class Api:
         file = {
             "name": name,
             "uri": f"{self.url}/v1beta/{name}",
-            "mimeType": self.files[name],
+            "mimeType": self.files.get(name, ""),
             "state": state,
         }
         if state == "FAILED":
@@ -111,6 +111,8 @@ def serving_by(  # noqa: C901
         def do_GET(self) -> None:
             if (early := self._noted("GET")) is not None:
                 return self._send(early)
+            if self._name() not in api.files:
+                return self._send(error(404, "no such file"))
             state = api.states.pop(0) if api.states else "ACTIVE"
             return self._send(Reply(api.told(self._name(), state)))
 
