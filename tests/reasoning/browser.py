@@ -51,9 +51,27 @@ def film(path: Path, start_s: float = 0.0, codec: str = "libx264") -> None:
         container.mux(stream.encode(None))
 
 
-def picture_shown(page: Any) -> int:
-    """Number of the film's picture that the player shows; it is told without reading pixels of the
-    video itself, which a page from a file may not."""
+def wait(page: Any, expression: str) -> None:
+    """Until it is true; Playwright's own way needs an ``eval`` that the page's policy forbids."""
+    for _ in range(200):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(50)
+    pytest.fail(f"never true: {expression}")
+
+
+def shows(page: Any, number: int) -> bool:
+    """Whether the player comes to show that picture of the film: a busy machine paints it some time
+    after the player has told that it found it."""
+    for _ in range(100):
+        if _picture_shown(page) == number:
+            return True
+        page.wait_for_timeout(50)
+    return False
+
+
+def _picture_shown(page: Any) -> int:
+    """It is told without reading pixels of the video, which a page from a file may not."""
     from PIL import Image
 
     shot = page.locator("#player").screenshot()

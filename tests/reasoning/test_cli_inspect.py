@@ -24,7 +24,7 @@ from reasoning.cli._studied import video_of
 from reasoning.records import Call, Records
 from reasoning.viewer.drawn import frame_times_s
 from reasoning.viewer.playable import plays_in_browsers
-from tests.reasoning.browser import TIMES_S, film, launched, picture_shown
+from tests.reasoning.browser import TIMES_S, film, launched, shows, wait
 from tests.reasoning.page_data import of_page
 
 
@@ -221,10 +221,9 @@ def test_a_copy_is_made_where_browsers_need_one_and_used_again(
     assert copy.stat().st_mtime_ns == made
     page = browser.new_page()
     page.goto((tmp_path / "film.html").as_uri())
-    page.wait_for_timeout(500)
+    wait(page, "player.readyState >= 2")
     page.evaluate("cuelight.seek(1.3)")
-    page.wait_for_timeout(500)
-    assert picture_shown(page) == 26
+    assert shows(page, 26)
     page.close()
     assert run(str(cues), "--no-open", "-q", "-o", str(tmp_path), "--no-proxy") == 0
     assert 'src="./film.ts"' in (tmp_path / "film.html").read_text(encoding="utf-8")

@@ -28,7 +28,7 @@ from reasoning.viewer.page import write_page
 from reasoning.viewer.server import PageServer
 from reasoning.viewer.serving import page_server
 from reasoning.viewer.studied import Studied
-from tests.reasoning.browser import TIMES_S, film, launched, picture_shown
+from tests.reasoning.browser import TIMES_S, film, launched, shows, wait
 
 EVIL = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=2">'
 QUESTION = "What does he do?"
@@ -164,30 +164,16 @@ def click(page: Any, id: str) -> None:
     page.mouse.click(*middle_of(page, id))
 
 
-def wait(page: Any, expression: str) -> None:
-    """Until it is true; Playwright's own way needs an ``eval`` that the page's policy forbids."""
-    for _ in range(100):
-        if page.evaluate(expression):
-            return
-        page.wait_for_timeout(50)
-    pytest.fail(f"never true: {expression}")
-
-
-def settled(page: Any) -> None:
-    wait(page, "!player.seeking")
-    page.wait_for_timeout(150)
-
-
 @pytest.mark.parametrize("start_s", [0.0, 2.5])
 def test_a_click_on_a_cue_shows_the_picture_of_its_start(
     opened: Callable[..., Any], start_s: float
 ) -> None:
     page = opened(start_s)
     click(page, "jump")
-    settled(page)
+    wait(page, "!player.seeking")
     assert state(page)["time"] == pytest.approx(1.0)
     assert page.evaluate("player.currentTime") == pytest.approx(1.0 + start_s, abs=0.002)
-    assert picture_shown(page) == 24
+    assert shows(page, 24)
     assert page.faults == []
 
 
@@ -195,10 +181,10 @@ def test_a_player_that_subtracts_the_start_is_not_sought_by_it(opened: Callable[
     """As Firefox's does: it begins at 0 though the container starts later."""
     page = opened(told_start_s=2.5)
     click(page, "jump")
-    settled(page)
+    wait(page, "!player.seeking")
     assert state(page)["time"] == pytest.approx(1.0)
     assert page.evaluate("player.currentTime") == pytest.approx(1.0, abs=0.002)
-    assert picture_shown(page) == 24
+    assert shows(page, 24)
     page.keyboard.press(" ")
     wait(page, "cuelight.state().time > 1.1")
     assert state(page)["time"] < 2.5
@@ -210,13 +196,11 @@ def test_pictures_are_stepped_through_by_their_own_times(
 ) -> None:
     page = opened(start_s)
     page.evaluate(f"cuelight.seek({TIMES_S[23]})")
-    settled(page)
-    seen = []
-    for key in (".", ".", ".", ",", ",", ","):
+    assert shows(page, 23)
+    for key, number in zip("...,,,", (24, 25, 26, 25, 24, 23), strict=True):
         page.keyboard.press(key)
-        settled(page)
-        seen.append((round(state(page)["time"], 3), picture_shown(page)))
-    assert seen == [(0.96, 24), (1.21, 25), (1.29, 26), (1.21, 25), (0.96, 24), (0.92, 23)]
+        assert shows(page, number)
+        assert state(page)["time"] == pytest.approx(TIMES_S[number], abs=0.001)
 
 
 def test_a_cue_is_repeated_until_it_is_let_go(opened: Callable[..., Any]) -> None:
@@ -226,8 +210,7 @@ def test_a_cue_is_repeated_until_it_is_let_go(opened: Callable[..., Any]) -> Non
     assert not page.evaluate("player.paused")
     assert 0.35 <= state(page)["time"] <= 1.05
     page.keyboard.press("r")
-    page.wait_for_timeout(1500)
-    assert state(page)["time"] > 1.05
+    wait(page, "cuelight.state().time > 1.05")
 
 
 def test_keys_go_between_lanes_and_cues(opened: Callable[..., Any]) -> None:
@@ -312,7 +295,7 @@ def ink(page: Any, x: float, y: float) -> list[int]:
 def test_skeletons_and_boxes_lie_where_they_were_seen(opened: Callable[..., Any]) -> None:
     page = opened()
     page.evaluate("cuelight.seek(0.6)")
-    settled(page)
+    wait(page, "!player.seeking")
     # The shoulder-to-hip line of the joints 5 and 11 lies on y = 100, from x = 90 to 150.
     assert ink(page, 120, 100) == [0x56, 0xB4, 0xE9, 255]
     assert ink(page, 240, 60)[:3] == [0xF0, 0xE4, 0x42]
@@ -323,7 +306,7 @@ def test_skeletons_and_boxes_lie_where_they_were_seen(opened: Callable[..., Any]
     assert ink(page, 240, 60)[3] == 0
     page.keyboard.press("s")
     page.evaluate("cuelight.seek(1.2)")
-    settled(page)
+    wait(page, "!player.seeking")
     assert ink(page, 120, 100)[3] == 0, "person 1 was last seen at 0.8 s"
 
 
@@ -512,8 +495,8 @@ def test_a_served_page_plays_and_saves_to_disk(
     review = tmp_path / "film.review.json"
     page = opened.visit(served.url)  # type: ignore[attr-defined]
     page.evaluate("cuelight.seek(1.22)")
-    settled(page)
-    assert picture_shown(page) == 25
+    wait(page, "!player.seeking")
+    assert shows(page, 25)
     click(page, "wave")
     page.keyboard.press("n")
     page.locator("#save").click()
@@ -647,8 +630,8 @@ def test_an_embedded_film_needs_no_other_file(opened: Callable[..., Any], tmp_pa
     page.reload()
     wait(page, "player.readyState >= 2")
     page.evaluate("cuelight.seek(1.3)")
-    settled(page)
-    assert picture_shown(page) == 26
+    wait(page, "!player.seeking")
+    assert shows(page, 26)
 
 
 def test_a_printed_page_has_the_lanes_in_ink_on_white(opened: Callable[..., Any]) -> None:
