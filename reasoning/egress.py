@@ -51,4 +51,6 @@ def total_of(sent: Sequence[Egress]) -> Egress:
         frames=sum(each.frames for each in sent),
         tokens=sum(each.tokens for each in sent),
         cost_usd=sum(costs) if len(costs) == len(sent) else None,
+        whole_file=any(each.whole_file for each in sent),
+        sound=any(each.sound for each in sent),
     )

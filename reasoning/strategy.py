@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from fusion.fuse import fuse
+from fusion.fuse import fuse, select
 from fusion.options import FusionOptions
 from fusion.policy import Tools
 from fusion.question import Question
-from fusion.selection import CuePrompt
+from fusion.selection import CuePrompt, KeptCue
 from perception.cue import CueTimeline, Span
 from perception.errors import BadInput, UnknownName
 from perception.plugins import build, names, options_of
 from perception.recognizer import Frame
-from reasoning.ask import AnswerOptions, Asked, Confirm, fitted
+from reasoning.ask import AnswerOptions, Asked, Confirm, fitted, request_for
 from reasoning.egress import total_of
 from reasoning.prompt import Words
 from reasoning.videollm import Request, VideoFile, VideoLLM
@@ -115,6 +115,35 @@ class Task:
             video=self.video(self.question.span),
             wording=self.words(frames, longest),
         )
+
+    def request(
+        self, rejected: Mapping[str, str] | None = None, reserved_tokens: int = 0
+    ) -> tuple[CuePrompt | None, Request]:
+        """That of the answer, and the cues in it; arguments as for ``cues``."""
+        frames = self.frames(self.question.span)
+        cues = self.cues(frames, rejected, reserved_tokens)
+        return cues, request_for(
+            self.question,
+            cues,
+            self.model,
+            frames,
+            self.duration_s,
+            self.answer,
+            video=self.video(self.question.span),
+            wording=self.words(frames, cues),
+        )
+
+    def worthiest(
+        self, kinds: Collection[str], most: int, reason: str
+    ) -> tuple[list[KeptCue], dict[str, str]]:
+        """The kept cues of some kinds, worthiest first, and why (by id) the others of these kinds
+        are left out."""
+        kept = select(self.timeline, self.question, self.fusion, self.tools).kept
+        ranked = sorted(
+            (item for item in kept if item.kind in kinds),
+            key=lambda item: (-item.value, item.when, item.cue.id),
+        )
+        return ranked[:most], {id: reason for item in ranked[most:] for id in item.ids}
 
     def need_sight(self, strategy: str) -> None:
         """See that the model takes pictures.

@@ -13,9 +13,9 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from fusion.quoting import visible
 from perception.whole import write_whole
 from reasoning.reports.table import Report, Table
+from reasoning.templates import templates_in
 
 __all__ = ["page", "write"]
 
@@ -73,15 +73,7 @@ def asset(name: str) -> Markup:
 @cache
 def environment() -> jinja2.Environment:
     """That of all templates beside this file."""
-    made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {"visible": visible, "drawn": Markup, "cells": _cells}
-    return made
+    return templates_in(_HERE, drawn=Markup, cells=_cells)
 
 
 def _template() -> jinja2.Template:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from fusion.fuse import select
 from fusion.question import Question
 from fusion.quoting import quoted
 from fusion.render import QUOTED_NOTICE, statement
@@ -96,14 +95,8 @@ def _planned(task: Task, options: Options) -> tuple[list[KeptCue], dict[str, str
     """The cues to be asked about, worthiest first, and why others of their kinds are left out."""
     if not task.with_cues:
         return [], {}
-    kept = select(task.timeline, task.question, task.fusion, task.tools).kept
-    ranked = sorted(
-        (item for item in kept if item.kind in options.kinds),
-        key=lambda item: (-item.value, item.when, item.cue.id),
-    )
     reason = f"not asked about: only the {options.max_cues} worthiest cues are"
-    left = {id: reason for item in ranked[options.max_cues :] for id in item.ids}
-    return ranked[: options.max_cues], left
+    return task.worthiest(options.kinds, options.max_cues, reason)
 
 
 def _described(task: Task, options: Options) -> tuple[Question, Request]:
@@ -156,19 +149,7 @@ def _final(
 ) -> tuple[CuePrompt | None, Request]:
     """The description stands right before the question."""
     said = f"You described the video so before: {description}"
-    frames = task.frames(task.question.span)
-    cues = task.cues(frames, rejected, reserved_tokens=task.model.count_tokens(said))
-    video = task.video(task.question.span)
-    request = request_for(
-        task.question,
-        cues,
-        task.model,
-        frames,
-        task.duration_s,
-        task.answer,
-        video=video,
-        wording=task.words(frames, cues),
-    )
+    cues, request = task.request(rejected, reserved_tokens=task.model.count_tokens(said))
     *before, question = request.parts
     return cues, replace(request, parts=(*before, Text(said), question))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reasoning.ask import Asked, ask
+from reasoning.ask import Asked, send
 from reasoning.strategy import Strategy, Task
 
 __all__ = ["Options", "build"]
@@ -21,16 +21,5 @@ def build(options: Options) -> Strategy:  # noqa: ARG001
 
 
 def _direct(task: Task) -> Asked:
-    frames = task.frames(task.question.span)
-    cues = task.cues(frames)
-    return ask(
-        task.question,
-        cues,
-        task.model,
-        frames,
-        task.duration_s,
-        task.answer,
-        video=task.video(task.question.span),
-        wording=task.words(frames, cues),
-        confirm=task.confirm,
-    )
+    cues, request = task.request()
+    return send(task.question, cues, request, task.model, task.confirm)

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from fusion.fuse import select
 from fusion.question import Question
 from fusion.render import LABEL_KINDS, QUOTED_NOTICE, statement
-from fusion.selection import CuePrompt, KeptCue
+from fusion.selection import KeptCue
 from perception.cue import Span
 from perception.errors import BadInput
 from reasoning.answer import Answer, Failure, FailureKind
@@ -81,7 +80,7 @@ def build(options: Options) -> Strategy:
             if (reason := _objection(asked.reply, options)) is not None:
                 rejected.update(dict.fromkeys(check.item.ids, reason))
         task.on_step("answering")
-        cues, request = _final(task, rejected)
+        cues, request = task.request(rejected)
         answered = send(task.question, cues, request, task.model, agreement)
         return replace(answered, steps=tuple(steps))
 
@@ -90,14 +89,9 @@ def build(options: Options) -> Strategy:
 
 def _planned(task: Task, options: Options) -> tuple[list[_Check], dict[str, str]]:
     """The cues to be checked, worthiest first, and why the others of their kinds are left out."""
-    kept = select(task.timeline, task.question, task.fusion, task.tools).kept
-    ranked = sorted(
-        (item for item in kept if item.kind in options.kinds),
-        key=lambda item: (-item.value, item.when, item.cue.id),
-    )
-    checks = [_Check(item, _whether(item)) for item in ranked[: options.max_cues]]
     reason = f"not checked: only the {options.max_cues} worthiest cues are"
-    return checks, {id: reason for item in ranked[options.max_cues :] for id in item.ids}
+    chosen, left_out = task.worthiest(options.kinds, options.max_cues, reason)
+    return [_Check(item, _whether(item)) for item in chosen], left_out
 
 
 def _whether(item: KeptCue) -> Question:
@@ -108,7 +102,7 @@ def _whether(item: KeptCue) -> Question:
 
 
 def _requests(task: Task, checks: list[_Check], options: Options) -> Iterator[Request]:
-    yield _final(task, {})[1]
+    yield task.request()[1]
     for check in checks:
         yield _request(task, check, options)
 
@@ -124,22 +118,6 @@ def _request(task: Task, check: _Check, options: Options) -> Request:
         task.duration_s,
         task.answer,
         video=task.video(shown),
-    )
-
-
-def _final(task: Task, rejected: dict[str, str]) -> tuple[CuePrompt | None, Request]:
-    frames = task.frames(task.question.span)
-    cues = task.cues(frames, rejected)
-    video = task.video(task.question.span)
-    return cues, request_for(
-        task.question,
-        cues,
-        task.model,
-        frames,
-        task.duration_s,
-        task.answer,
-        video=video,
-        wording=task.words(frames, cues),
     )
 
 

@@ -12,7 +12,7 @@ from perception.cue import Span, VideoInfo
 from perception.recognizer import Frame
 from reasoning.ask import request_for
 from reasoning.benchmark import Shown
-from reasoning.egress import Egress
+from reasoning.egress import Egress, total_of
 from reasoning.sampling import frame_times_s
 from reasoning.studies.asking import Todo
 from reasoning.videollm import FrameSampling, VideoFile, VideoLLM
@@ -80,7 +80,7 @@ def plan_of(cells: Sequence[Todo], llm: VideoLLM) -> Plan:
         plans.append(plan)
         sent += leaving
     videos = len({cell.item.video for cell in cells if not cell.key and cell.item.video})
-    return Plan(videos, tuple(plans), _together(sent))
+    return Plan(videos, tuple(plans), total_of(sent) if sent else None)
 
 
 def _condition(
@@ -147,18 +147,4 @@ def _times(sent: Egress, share: float) -> Egress:
         frames=round(sent.frames * share),
         tokens=round(sent.tokens * share),
         cost_usd=None if sent.cost_usd is None else sent.cost_usd * share,
-    )
-
-
-def _together(sent: Sequence[Egress]) -> Egress | None:
-    if not sent:
-        return None
-    costs = [each.cost_usd for each in sent if each.cost_usd is not None]
-    return replace(
-        sent[0],
-        frames=sum(each.frames for each in sent),
-        tokens=sum(each.tokens for each in sent),
-        cost_usd=sum(costs) if len(costs) == len(sent) else None,
-        whole_file=any(each.whole_file for each in sent),
-        sound=any(each.sound for each in sent),
     )

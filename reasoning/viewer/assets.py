@@ -9,8 +9,8 @@ from pathlib import Path
 
 import jinja2
 
-from fusion.quoting import visible
 from fusion.render import clock, span_words
+from reasoning.templates import templates_in
 from reasoning.viewer.words import percent_words, score_words
 
 __all__ = ["digest", "script", "style", "template"]
@@ -35,20 +35,9 @@ _SCRIPTS = (
 @cache
 def template() -> jinja2.Template:
     """Of the page; whatever is put into it is escaped."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    environment = templates_in(
+        _HERE, clock=clock, span=span_words, percent=percent_words, score=score_words
     )
-    environment.filters |= {
-        "clock": clock,
-        "span": span_words,
-        "percent": percent_words,
-        "score": score_words,
-        "visible": visible,
-    }
     return environment.get_template("page.html.jinja")
 
 

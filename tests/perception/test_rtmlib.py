@@ -45,7 +45,7 @@ def test_rtmpose_scales_a_larger_box_down_and_its_joints_back(simcc: Path, tmp_p
     for x, y in LIGHTS:
         rgb[y : y + 2, x : x + 2] = rgb[y, x]
     (pose,) = estimator.estimate(Frame(0.0, rgb, scale=2.0))
-    np.testing.assert_allclose(pose.keypoints, 2 * LIGHTS[np.arange(17) % 3], atol=4)
+    np.testing.assert_allclose(pose.keypoints, 2 * LIGHTS[np.arange(17) % 3], atol=1e-3)
 
 
 def test_rtmpose_widens_a_slim_box_to_its_own_shape(simcc: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from perception.errors import BadInput
 from perception.recognizer import Frame
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.ask import AnswerOptions, ask, fitted
-from reasoning.egress import Egress
+from reasoning.egress import Egress, total_of
 from reasoning.outgoing import is_loopback, record
 from reasoning.prompt import CuePlacement, build
 from reasoning.videollm import Frames, Request, Text, TokenCount
@@ -179,3 +179,9 @@ def test_loopback_is_this_machine_and_no_other(url: str, expected: bool) -> None
 
 def test_an_unknown_price_is_said_to_be_unknown() -> None:
     assert "not known" in Egress("h", 0, 5).sentence()
+
+
+def test_calls_together_send_what_any_of_them_sends() -> None:
+    first, second = Egress("h", 8, 100, 0.5), Egress("h", 2, 20, 0.25, whole_file=True, sound=True)
+    assert total_of([first, second]) == Egress("h", 10, 120, 0.75, whole_file=True, sound=True)
+    assert total_of([first, Egress("h", 1, 1)]) == Egress("h", 9, 101, None)
