@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
 import os
 import re
 import sys
@@ -131,16 +132,25 @@ def video_path(name: str, quiet: bool) -> Path:
 
         with fetching(quiet) as on_fetch:
             return compose(cache_folder() / SAMPLE / f"{SAMPLE}.mp4", on_fetch)
-    if _ADDRESS.match(name):
-        raise BadInput(
-            f"{name!r} is an address. Download it first, then give the path of the file."
-        )
+    refuse_address(name)
     if not os.path.exists(name):  # noqa: PTH110 - False for names too long or with a null byte
         raise BadInput(
             f"There is no file {name!r}. Give the path of a video, or the word {SAMPLE!r} "
             "for the sample clip."
         )
     return path
+
+
+def refuse_address(name: str) -> None:
+    """See that a file is meant.
+
+    Raises:
+        BadInput: it is an address on the web.
+    """
+    if _ADDRESS.match(name):
+        raise BadInput(
+            f"{name!r} is an address. Download it first, then give the path of the file."
+        )
 
 
 def output_stem(out: Path, path: Path, part: Span | None = None) -> Path:
@@ -230,7 +240,7 @@ def working(what: str, quiet: bool) -> Iterator[None]:
     if quiet:
         yield
         return
-    with _telling_retries():
+    with telling_retries():
         if not sys.stderr.isatty():
             yield
             return
@@ -241,8 +251,10 @@ def working(what: str, quiet: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _telling_retries() -> Iterator[None]:
-    log, handler = logging.getLogger("reasoning.transport"), _Teller()
+def telling_retries(least_pause_s: float = 0.0) -> Iterator[None]:
+    """While the block works, tell on stderr what servers are asked again, and why; one line in
+    ``least_pause_s`` and no more."""
+    log, handler = logging.getLogger("reasoning.transport"), _Teller(least_pause_s)
     level = log.level
     log.addHandler(handler)
     log.setLevel(logging.INFO)
@@ -256,5 +268,11 @@ def _telling_retries() -> Iterator[None]:
 class _Teller(logging.Handler):
     """Log records as lines on stderr."""
 
+    def __init__(self, least_pause_s: float) -> None:
+        super().__init__()
+        self._least_pause_s, self._told_s = least_pause_s, -math.inf
+
     def emit(self, record: logging.LogRecord) -> None:
-        tell(record.getMessage(), err=True)
+        if record.created - self._told_s >= self._least_pause_s:
+            self._told_s = record.created
+            tell(record.getMessage(), err=True)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from reasoning.videollm import VideoLLM
 
 _SECONDS_PER_MINUTE, _MINUTES_PER_HOUR = 60, 60
+_RETRIES_TOLD_S = 10.0
+"""A study of a thousand questions at a busy server is not told of each further try."""
 
 
 def command(
@@ -81,6 +83,7 @@ def command(
     with (
         contextlib.closing(llm),
         _opened(path, dry_run) as store,
+        contextlib.nullcontext() if quiet else output.telling_retries(_RETRIES_TOLD_S),
         _progress(quiet) as on_progress,
     ):
         _fetch(llm.weights, quiet)

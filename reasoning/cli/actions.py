@@ -31,7 +31,7 @@ BAR = 30
 
 def command(
     corpus: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(help="Folders of videos or of NAME.cues.json, or such files themselves."),
     ],
     threshold: Annotated[
@@ -106,16 +106,18 @@ class _Seen:
         self.timelines[file] = timeline
 
 
-def _files(corpus: Sequence[Path], force: bool) -> list[Path]:
+def _files(corpus: Sequence[str], force: bool) -> list[Path]:
     """What to look at: every video once, by its cues file where it has one."""
     found: list[Path] = []
-    for each in corpus:
+    for name in corpus:
+        output.refuse_address(name)
+        each = Path(name)
         if not each.exists():
-            raise BadInput(f"There is no {str(each)!r}.")
+            raise BadInput(f"There is no {name!r}.")
         inside = sorted(each.rglob("*")) if each.is_dir() else [each]
         files = [f for f in inside if f.is_file() and (each.is_file() or _is_taken(f))]
         if not files:
-            raise BadInput(f"{str(each)!r} holds no video ({', '.join(VIDEOS)}) and no NAME{CUES}.")
+            raise BadInput(f"{name!r} holds no video ({', '.join(VIDEOS)}) and no NAME{CUES}.")
         found += files
     videos = {f.with_suffix("") for f in found if not f.name.endswith(CUES)}
     cues = {f.with_name(f.name.removesuffix(CUES)) for f in found if f.name.endswith(CUES)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -47,3 +48,10 @@ def running(
         thread.join()
     if server.faults:
         raise ExceptionGroup("The test's server failed.", server.faults)  # type: ignore[type-var]
+
+
+def closed_address() -> str:
+    """The address of a server that is not up."""
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{door.getsockname()[1]}/v1"

@@ -164,6 +164,7 @@ def test_a_copy_of_a_video_is_not_counted_again(
     ("arguments", "said"),
     [
         (["nowhere"], "There is no 'nowhere'"),
+        (["https://example.org/a.mp4"], "is an address. Download it first"),
         (["."], "holds no video"),
         ([".", "--threshold", "2"], "must lie in [0, 1]"),
         ([".", "--per", "0"], "more than 0 s"),

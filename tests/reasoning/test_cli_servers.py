@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import socket
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from tests.perception import clips
 from tests.reasoning import commands
 from tests.reasoning.commands import Ran, Run
+from tests.reasoning.http_server import closed_address
 
 RETRY = "videollms.openai_compatible.retry"
 
@@ -48,15 +48,8 @@ def test_what_would_leave_is_told_once_where_it_is_not_agreed_to(
     assert "Error: Nothing was sent; agree to it first (--yes)." in ran.err
 
 
-@pytest.fixture
-def closed() -> str:
-    """The address of a server that is not up."""
-    with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{door.getsockname()[1]}/v1"
-
-
-def test_a_server_that_is_tried_again_is_told_of(run: Run, closed: str) -> None:
+def test_a_server_that_is_tried_again_is_told_of(run: Run) -> None:
+    closed = closed_address()
     asked = ["--base-url", closed, "--model", "x", "--set", f"{RETRY}.first_pause_s=0.01"]
     ran = run(*asked, "--set", f"{RETRY}.tries=3")
     assert ran.code == 1

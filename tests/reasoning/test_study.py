@@ -34,6 +34,7 @@ from reasoning.study import Study, load
 from reasoning.videollm import Request
 from reasoning.videollms import scripted
 from tests.perception import clips
+from tests.reasoning.http_server import closed_address
 
 KINDS = ("action", "screen_text", "speech")
 
@@ -664,6 +665,21 @@ def test_ablate_prints_the_plan_then_the_table(tmp_path: Path) -> None:
     out = tmp_path / "t.jsonl"
     assert cuelight("export-study", records, out).exit_code == 0
     assert len(out.read_text().splitlines()) == 6
+
+
+def test_ablate_tells_that_a_server_is_asked_again(tmp_path: Path) -> None:
+    server = "videollm: openai_compatible\nvideollms: {openai_compatible: {retry: {tries: 2, "
+    sections = SECTIONS[: SECTIONS.index("videollm:")] + server + "first_pause_s: 0.01}}}\n"
+    path = written(tmp_path, "conditions: [{name: a, cues: none, video: false}]", sections)
+    asked = ("ablate", path, "--records", tmp_path / "r.sqlite", "--base-url", closed_address())
+    told = [
+        line
+        for line in cuelight(*asked, "--model", "x").stderr.splitlines()
+        if "trying again in" in line
+    ]
+    assert len(told) == 1, "once in ten seconds, however many calls fail"
+    assert told[0].endswith("(try 2 of 2).")
+    assert "trying again" not in cuelight(*asked, "--model", "x", "--quiet").stderr
 
 
 def test_commands_tell_mistakes_in_a_sentence(tmp_path: Path) -> None:
