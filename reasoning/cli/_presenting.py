@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,16 +23,16 @@ MAX_EASY_BYTES = 50_000_000
 """Of a page; a laptop takes some seconds to open more."""
 
 
-def draw(seen: Seen, json: bool) -> None:
+def draw(seen: Seen, calibrated: Mapping[str, float], json: bool) -> None:
     """The lanes in the terminal, or as JSON."""
     if json:
-        _emit(seen, None)
+        _emit(seen, None, calibrated)
         return
     from rich.console import Console
 
     from reasoning.viewer.terminal import drawing
 
-    Console(highlight=False).print(drawing(seen.timeline))
+    Console(highlight=False).print(drawing(seen.timeline, calibrated=calibrated))
 
 
 def write(
@@ -48,7 +49,7 @@ def write(
     write_page(page, seen.timeline, video=video, extras=extras)
     size = page.stat().st_size
     if json:
-        _emit(seen, page)
+        _emit(seen, page, extras.calibrated)
     else:
         tell(page if quiet else f"Wrote {page} ({_megabytes(size)})")
     if size > MAX_EASY_BYTES and not quiet:
@@ -81,10 +82,10 @@ def serve(
         server.serve_forever()
 
 
-def _emit(seen: Seen, page: Path | None) -> None:
+def _emit(seen: Seen, page: Path | None, calibrated: Mapping[str, float]) -> None:
     from reasoning.viewer.document import document
 
-    output.emit(document(seen.timeline, page, seen.video))
+    output.emit(document(seen.timeline, page, seen.video, calibrated))
 
 
 def _large(size: int, cues: int, embedded: bool) -> str:

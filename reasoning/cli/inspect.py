@@ -45,7 +45,7 @@ def command(
     """
     from reasoning.cli import _presenting as presenting
     from reasoning.cli import _seeing as seeing
-    from reasoning.cli._showing import shown_page
+    from reasoning.cli._showing import calibrated, shown_page
     from reasoning.config import load
 
     source, study = _place(source, study, video)
@@ -64,7 +64,7 @@ def command(
         else seeing.from_cues(Path(source), out, only or (), span)
     )
     if text:
-        presenting.draw(seen, json)
+        presenting.draw(seen, calibrated(seen.timeline, settings), json)
         return int(seen.is_partial)
     seeing.look_for_video(seen, source, embed_video, quiet)
     shown = shown_page(seen, settings, question or (), policy or (), study, proxy, quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,18 @@ from reasoning.viewer.lanes import Lane, extent_s, lanes
 __all__ = ["document"]
 
 
-def document(timeline: CueTimeline, page: Path | None, video: Path | None) -> dict[str, Any]:
+def document(
+    timeline: CueTimeline,
+    page: Path | None,
+    video: Path | None,
+    calibrated: Mapping[str, float],
+) -> dict[str, Any]:
     """The lanes in their order.
 
     Args:
         page: the file that was written, None where none was.
         video: the video's file, None where it is not there.
+        calibrated: by cue id, the probability that it is right, where one is known.
     """
     return {
         "page": None if page is None else str(page),
@@ -24,11 +31,11 @@ def document(timeline: CueTimeline, page: Path | None, video: Path | None) -> di
         "video": timeline.video.name,
         "video_file": None if video is None else str(video),
         "extent_s": extent_s(timeline),
-        "lanes": [_lane(lane) for lane in lanes(timeline)],
+        "lanes": [_lane(lane, calibrated) for lane in lanes(timeline)],
     }
 
 
-def _lane(lane: Lane) -> dict[str, Any]:
+def _lane(lane: Lane, calibrated: Mapping[str, float]) -> dict[str, Any]:
     cues = sorted((cue for row in lane.rows for cue in row), key=lambda cue: (cue.span, cue.id))
     return {
         "label": lane.label,
@@ -44,6 +51,7 @@ def _lane(lane: Lane) -> dict[str, Any]:
                 "end_s": cue.span.end_s,
                 "text": cue.text,
                 "confidence": cue.confidence,
+                "probability": calibrated.get(cue.id),
             }
             for cue in cues
         ],

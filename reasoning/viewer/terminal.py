@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
@@ -12,7 +14,7 @@ from fusion.render import clock, span_words
 from fusion.selection import CuePrompt
 from perception.cue import Cue, CueTimeline
 from reasoning.viewer.lanes import Lane, extent_s, lanes, short_text, state_words, ticks
-from reasoning.viewer.words import score_words
+from reasoning.viewer.words import percent_words, score_words
 
 __all__ = ["drawing"]
 
@@ -24,14 +26,18 @@ _MAX_CHARS = 1000
 """A terminal is for a look; the page holds all of a longer text."""
 
 
-def drawing(timeline: CueTimeline, prompt: CuePrompt | None = None) -> RenderableType:
+def drawing(
+    timeline: CueTimeline,
+    prompt: CuePrompt | None = None,
+    calibrated: Mapping[str, float] | None = None,
+) -> RenderableType:
     """Lanes as wide as the terminal, then every cue on a line of its own.
 
     Nothing of a cue's text can move the cursor or change colours. With ``prompt`` the cues that
-    fusion dropped are dimmed and say why.
+    fusion dropped are dimmed and say why. ``calibrated`` are probabilities by cue id.
     """
     dropped = {} if prompt is None else {d.cue.id: d.reason for d in prompt.selection.dropped}
-    return Group(_Lanes(timeline, dropped), Text(), _table(timeline, dropped))
+    return Group(_Lanes(timeline, dropped), Text(), _table(timeline, dropped, calibrated or {}))
 
 
 class _Lanes:
@@ -102,12 +108,16 @@ def _notes(lane: Lane) -> list[str]:
     return list(lane.notes) or ([] if lane.rows else ["nothing found"])
 
 
-def _table(timeline: CueTimeline, dropped: dict[str, str]) -> Table:
+def _table(
+    timeline: CueTimeline, dropped: dict[str, str], calibrated: Mapping[str, float]
+) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("time", no_wrap=True)
     table.add_column("kind", no_wrap=True)
     table.add_column("cue", overflow="fold")
     table.add_column("score", justify="right", no_wrap=True)
+    if calibrated:
+        table.add_column("probability", justify="right", no_wrap=True)
     if dropped:
         table.add_column("left out", overflow="fold")
     rows = [(cue, lane.track.kind) for lane in lanes(timeline) for row in lane.rows for cue in row]
@@ -119,6 +129,9 @@ def _table(timeline: CueTimeline, dropped: dict[str, str]) -> Table:
             Text(_cut(visible(cue.text))),
             Text(score_words(cue.confidence)),
         ]
+        if calibrated:
+            known = calibrated.get(cue.id)
+            cells.append(Text("" if known is None else percent_words(known)))
         if dropped:
             cells.append(Text(reason or ""))
         table.add_row(*cells, style="dim" if reason else None)

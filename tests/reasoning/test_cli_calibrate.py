@@ -66,6 +66,9 @@ def test_what_was_fitted_is_used_for_that_checkpoint_and_no_other(run: Run) -> N
     assert run("calibrate", "clip.cues.json", "--labels", "labels.csv")[0] == 0
     after = run("fuse", "clip.cues.json", "What is said?", "--to", "15")
     assert '"word 0" (50 %)' in after[1]
+    assert "probability" in run("inspect", "clip.cues.json", "--text").out
+    (lane,) = json.loads(run("inspect", "clip.cues.json", "--text", "--json").out)["lanes"]
+    assert [each["probability"] for each in lane["cues"]] == [0.5] * 50 + [0.0] * 50
     low = run("fuse", "clip.cues.json", "What is said?", "--from", "600", "--to", "605")
     assert "probability 0.00 is under 0.40" in low[2]
     other = CueTrack("speech", "speech", replace(SPEECH, checkpoint_sha256="6" * 64))

@@ -487,6 +487,14 @@ def test_the_terminal_lists_every_cue_and_no_escape_code() -> None:
     assert "╎walks╌" in text
 
 
+def test_the_terminal_tells_the_probability_where_the_scores_are_calibrated() -> None:
+    told = drawn(140, calibrated={"action-2": 0.335})
+    (heading,) = [line for line in told if line.startswith("time")]
+    assert heading.split() == ["time", "kind", "cue", "score", "probability"]
+    (walks,) = [line for line in told if "0:02.0-0:04.0" in line]
+    assert walks.split()[-3:] == ["0.41", "34", "%"]
+
+
 def test_a_terminal_is_not_flooded_by_one_text() -> None:
     cue = Cue("a", Span(0, 1), "long " * 1_000_000, 0.9)
     track = CueTrack("speech", "speech", Source("s"), (cue,))
