@@ -17,15 +17,18 @@ from fusion.fuse import fuse
 from fusion.question import Question
 from perception import sample, video
 from perception.cache import TrackCache
-from perception.cue import Cue, Span, Status
+from perception.cue import Cue, CueTimeline, Span, Status
 from perception.perceive import Perception, perceive
+from reasoning.viewer.words import score_words
 from tests.perception import clips
+from tests.reasoning import commands
 
 pytestmark = pytest.mark.weights
 
 BOTH_ARMS_OR_JUMP = ("jumping jack", "both hands", "both arms", "jump", "clap")
 KEPT = 0.6
 """Fusion's threshold for actions, the paper's."""
+SAYS_YES = ("--set", "videollms.scripted.default=Yes.")
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +126,15 @@ def test_a_second_run_takes_no_model(tmp_path: Path, seen: Perception) -> None:
     second = perceive(clip, only=["speech"], cache=cache)
     assert second.cached == {"speech"}
     assert second.timeline == first.timeline
+
+
+def test_the_page_of_an_answer_tells_scores_and_probabilities(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("ask", "sample", "What does he do?", "--only", "action", "--out", str(tmp_path))
+    assert commands.run(capsys, *asked, "--set", "videollm=scripted", *SAYS_YES).code == 0
+    page = (tmp_path / "sample.html").read_text(encoding="utf-8")
+    cues = [cue for _, cue in CueTimeline.read(tmp_path / "sample.cues.json").cues()]
+    assert len(cues) >= 3
+    assert page.count(" % calibrated)</td>") == len(cues)
+    assert all(f">{score_words(cue.confidence)} (" in page for cue in cues)
