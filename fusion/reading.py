@@ -13,7 +13,7 @@ from perception.errors import BadInput
 __all__ = ["ReadLine", "read"]
 
 _CLOCK = r"(?:\d+:\d\d|\d+):\d\d\.\d"
-_MARK = re.compile(r" \((?:(\d+) %|score (\d\.\d\d))\)")
+_MARK = re.compile(r" \((?:(\d+) %|score (\d\.\d\d)|annotated)\)")
 _SPAN = re.compile(rf"({_CLOCK})-({_CLOCK})")
 _QUOTED = re.compile(r'(?:(?P<before>[^"]+) )?"(?P<text>[^"]*)"(?P<after>[^"]*)')
 
@@ -90,7 +90,7 @@ def _split(words: str, start: int) -> tuple[str, list[tuple[str, float]]]:
     marks, behind = [], 0
     for mark in found:
         label = words[behind : mark.start()].removeprefix(", or ")
-        marks.append((label, int(mark[1]) / 100 if mark[1] else float(mark[2])))
+        marks.append((label, int(mark[1]) / 100 if mark[1] else float(mark[2] or 1)))
         behind = mark.end()
     return words[: found[0].start()], marks
 

@@ -7,7 +7,7 @@ import pytest
 from fusion.reading import ReadLine, read
 from fusion.render import RenderOptions, render
 from fusion.selection import CuePrompt, KeptCue, Selection
-from perception.cue import Span
+from perception.cue import Origin, Span
 from perception.errors import BadInput
 from tests.fusion.timelines import cue
 
@@ -24,6 +24,14 @@ def lines(item: KeptCue, options: RenderOptions | None = None) -> tuple[CuePromp
 def test_a_label_and_a_quote() -> None:
     assert lines(WAVE)[1] == ReadLine(("a",), "action", Span(0.3, 2.5), "person 1 waves", 0.96)
     assert lines(SIGN)[1] == ReadLine(("s",), "screen text", Span(60, 3661), "NO ENTRY", 0.93)
+
+
+def test_a_persons_cue_is_certain_unless_a_doubt_is_told() -> None:
+    sign = replace(SIGN, origin=Origin.HUMAN, probability=1.0)
+    assert lines(sign)[0].text.endswith('"NO ENTRY" (annotated)')
+    assert lines(sign)[1] == lines(replace(SIGN, probability=1.0))[1]
+    assert lines(replace(sign, probability=0.8))[0].text.endswith("(score 0.80)")
+    assert lines(replace(SIGN, probability=1.0))[0].text.endswith("(score 1.00)")
 
 
 def test_rivals_folded_ids_and_words_of_ours() -> None:
@@ -56,7 +64,8 @@ def test_whatever_is_left_out_the_rest_is_read(order: str, times: bool, confiden
 
 
 @pytest.mark.parametrize(
-    "claim", ["jumps (100 %)", "jumps (50 %), or runs (49 %)", "jumps (score 0.99)"]
+    "claim",
+    ["jumps (100 %)", "jumps (50 %), or runs (49 %)", "jumps (score 0.99)", "jumps (annotated)"],
 )
 def test_a_text_says_nothing_of_its_own_probability(claim: str) -> None:
     label = lines(replace(WAVE, cue=cue("a", 0, 1, claim, 0.9)))[1]
