@@ -27,6 +27,8 @@ __all__ = ["LOOPBACK", "Content", "PageServer"]
 LOOPBACK = "127.0.0.1"
 MAX_REVIEW_BYTES = 16 << 20
 _BLOCK_BYTES = 1 << 20
+_MOST_DIGITS = 12
+"""Of a length; more are not worth counting."""
 _TOKEN_BYTES = 16
 _OF_FILE, _OF_REVIEW = "GET, HEAD", "PUT"
 _CHANGED = (
@@ -124,13 +126,18 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse()
             return
         length = self.headers.get("Content-Length", "")
-        if not re.fullmatch("[0-9]{1,12}", length) or int(length) > MAX_REVIEW_BYTES:
+        if not re.fullmatch("[0-9]+", length):
+            self._say(HTTPStatus.LENGTH_REQUIRED, "A review tells its length (Content-Length).")
+            return
+        if len(length) > _MOST_DIGITS or int(length) > MAX_REVIEW_BYTES:
             self._say(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The review is too long.")
             return
         try:
             text = self.rfile.read(int(length)).decode("utf-8")
             tag = self.server.on_review(text, self.headers.get("If-Match"))
-        except (UnicodeDecodeError, BadInput) as error:
+        except UnicodeDecodeError:
+            self._say(HTTPStatus.BAD_REQUEST, "A review is UTF-8.")
+        except BadInput as error:
             self._say(HTTPStatus.BAD_REQUEST, str(error))
         except CuelightError as error:
             self._say(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
@@ -178,7 +185,7 @@ class _Handler(BaseHTTPRequestHandler):
         """What was sent along is read first, as far as it may be a review: a connection that is
         closed before takes the words with it."""
         length = self.headers.get("Content-Length", "")
-        if re.fullmatch("[0-9]{1,12}", length) and int(length) <= MAX_REVIEW_BYTES:
+        if re.fullmatch(f"[0-9]{{1,{_MOST_DIGITS}}}", length) and int(length) <= MAX_REVIEW_BYTES:
             self.rfile.read(int(length))
         if allowed := self._allowed():
             words = f"This place takes {allowed}, not {self.command}."

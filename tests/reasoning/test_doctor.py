@@ -138,7 +138,7 @@ def test_what_an_option_names_and_is_not_there_is_told() -> None:
 
 def test_whether_a_server_on_this_machine_listens_is_told() -> None:
     server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     address = f"http://127.0.0.1:{server.server_address[1]}/v1"
     text = (
         "recognizers: {}\nvideollm: openai_compatible\n"

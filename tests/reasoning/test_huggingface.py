@@ -404,7 +404,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
             """Nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         url = f"http://127.0.0.1:{server.server_port}"
         template = url + "/{repo_id}/resolve/{revision}/{filename}"

@@ -483,7 +483,7 @@ def served(tmp_path: Path) -> Iterator[PageServer]:
     film(path, 2.5)
     review = tmp_path / "film.review.json"
     server = page_server(timeline(path), path, Extras(traces=traces()), review, "film")
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield server
     server.shutdown()
     server.server_close()

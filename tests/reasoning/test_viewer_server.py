@@ -40,14 +40,18 @@ def server(tmp_path: Path) -> Iterator[PageServer]:
     clip.write_bytes(BYTES)
     (tmp_path / "secret.txt").write_text("secret")
     made = page_server(TIMELINE, clip, Extras(), tmp_path / "clip.review.json", "clip")
-    threading.Thread(target=made.serve_forever, daemon=True).start()
+    threading.Thread(target=made.serve_forever, args=(0.01,), daemon=True).start()
     yield made
     made.shutdown()
     made.server_close()
 
 
 def ask(
-    server: PageServer, path: str, method: str = "GET", body: str | None = None, **headers: str
+    server: PageServer,
+    path: str,
+    method: str = "GET",
+    body: str | bytes | None = None,
+    **headers: str,
 ) -> tuple[int, dict[str, str], bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
     connection.request(method, path, body, {key.replace("_", "-"): headers[key] for key in headers})
@@ -270,13 +274,24 @@ def test_half_a_character_is_kept_as_it_was_sent(server: PageServer, tmp_path: P
     assert read(tmp_path / "clip.review.json").cues["action-1"].text == "\ud800"
 
 
-@pytest.mark.parametrize("length", [str(1 << 40), "9" * 5000])
-def test_a_review_that_is_too_long_is_refused(server: PageServer, length: str) -> None:
+def test_a_review_in_another_encoding_is_refused(server: PageServer) -> None:
+    body = about(text="é").encode("utf-16")
+    status, _, said = ask(server, server.review_url, "PUT", body)
+    assert (status, said) == (400, b"A review is UTF-8.")
+
+
+@pytest.mark.parametrize(
+    ("length", "status"),
+    [(str(1 << 40), 413), ("9" * 5000, 413), ("-1", 411), ("many", 411), ("", 411)],
+)
+def test_a_review_that_is_too_long_or_of_no_length_is_refused(
+    server: PageServer, length: str, status: int
+) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
     connection.putrequest("PUT", server.review_url)
     connection.putheader("Content-Length", length)
     connection.endheaders()
-    assert connection.getresponse().status == 413
+    assert connection.getresponse().status == status
     connection.close()
 
 
@@ -292,7 +307,7 @@ def test_every_loopback_address_will_do(tmp_path: Path, host: str) -> None:
         server = page_server(TIMELINE, None, Extras(), tmp_path / "r.json", "clip", host)
     except BadInput as missing:
         pytest.skip(f"this machine lacks it: {missing}")
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     with urllib.request.urlopen(server.url, timeout=10) as reply:
         assert reply.status == 200
     server.shutdown()
