@@ -9,29 +9,23 @@ the next run asks again.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
 import json
-import sqlite3
-import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perception.errors import BadInput, StorageError
 from reasoning.answer import Answer, Failure, FailureKind, OptionScore, Unscored, Verdict
+from reasoning.database import Database
 
 __all__ = ["Call", "Records", "call_key", "digest"]
 
 SCHEMA = 1
-_BUSY_S = 60.0
-"""How long a second process waits for the first one's transaction."""
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS about (schema INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY, question TEXT NOT NULL, video TEXT NOT NULL, cues TEXT NOT NULL,
     prompt TEXT NOT NULL, model TEXT NOT NULL, settings TEXT NOT NULL, repeat INTEGER NOT NULL,
@@ -91,82 +85,13 @@ class Records:
     """A study's records in one file; several threads and processes may use it at once.
 
     Raises:
-        BadInput: the file is no such store, or one of another version.
+        BadInput: the file is no such store, one of another version, or damaged.
         StorageError: it cannot be written (disk full, read-only place).
     """
 
     def __init__(self, path: Path) -> None:
-        if path.is_dir():
-            raise BadInput(
-                f"{str(path)!r} is a folder; the records are one file, "
-                f"e.g. {str(path / 'study.sqlite')!r}."
-            )
         self.path = path
-        self._lock = threading.Lock()
-        with self._spoken():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(
-                path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
-            )
-            self._refuse_foreign()
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._prepare()
-
-    def _refuse_foreign(self) -> None:
-        tables = {name for (name,) in self._read("SELECT name FROM sqlite_master")}
-        if tables and "about" not in tables:
-            raise BadInput(
-                f"{str(self.path)!r} is not a file of study records: it is a database with "
-                f"{', '.join(sorted(tables)[:3])}. Give the study another file."
-            )
-
-    def _prepare(self) -> None:
-        with self._writing():
-            for statement in _TABLES.split(";"):
-                self._db.execute(statement)
-            found = self._db.execute("SELECT schema FROM about").fetchone()
-            if found is None:
-                self._db.execute("INSERT INTO about VALUES (?)", (SCHEMA,))
-        if found is not None and found[0] != SCHEMA:
-            raise BadInput(
-                f"{str(self.path)!r} has version {found[0]} of a study's records; this Cuelight "
-                f"reads version {SCHEMA}. Give the study another file."
-            )
-
-    @contextlib.contextmanager
-    def _spoken(self) -> Iterator[None]:
-        """SQLite's errors in words."""
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise StorageError(
-                    f"The records {str(self.path)!r} cannot be written ({error}). What was recorded"
-                    " stands; free space or make the place writable, then run the same command."
-                ) from error
-            raise BadInput(
-                f"{str(self.path)!r} is not a file of study records ({error})."
-            ) from error
-        except OSError as error:
-            raise StorageError(f"Cannot make {str(self.path)!r}: {error.strerror}.") from error
-
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[None]:
-        """One transaction: all of it stands, or nothing."""
-        with self._lock, self._spoken():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    self._db.execute("ROLLBACK")
-                raise
-
-    def _read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._lock, self._spoken():
-            return self._db.execute(query, values).fetchall()
+        self._file = Database(path, "study records", _TABLES, SCHEMA)
 
     def plan(
         self, condition: str, question: str, repeat: int, call: Call, facts: Mapping[str, Any]
@@ -175,8 +100,8 @@ class Records:
         for each model), with what the reports want to know of it (category, cues, …); returns
         the call's key."""
         key = call_key(call)
-        with self._writing():
-            self._db.execute(
+        with self._file.writing() as connection:
+            connection.execute(
                 "INSERT OR REPLACE INTO plan VALUES (?, ?, ?, ?, ?, ?)",
                 (condition, question, repeat, key, _json(facts), call.model),
             )
@@ -185,28 +110,29 @@ class Records:
     def unplan(self, cells: Iterable[tuple[str, str, int]]) -> None:
         """Forget that these cells, ``(condition, question, repeat)``, are part of the study; what
         was answered stays."""
-        with self._writing():
-            self._db.executemany(
+        with self._file.writing() as connection:
+            connection.executemany(
                 "DELETE FROM plan WHERE condition = ? AND question = ? AND repeat = ?", list(cells)
             )
 
     def cells(self) -> list[tuple[str, str, int, str, dict[str, Any]]]:
         """``(condition, question, repeat, key, facts)`` of every planned cell."""
-        rows = self._read("SELECT condition, question, repeat, key, facts FROM plan")
-        return [(*row[:4], json.loads(row[4])) for row in rows]
+        rows = self._file.read("SELECT condition, question, repeat, key, facts FROM plan")
+        with self._file.whole():
+            return [(*row[:4], json.loads(row[4])) for row in rows]
 
     def keep(self, call: Call, reply: Answer | Failure, seconds: float) -> str:
         """Record what came back; a failure goes to the log and leaves the call open."""
         key, now = call_key(call), time.time()
-        with self._writing():
+        with self._file.writing() as connection:
             if isinstance(reply, Failure):
-                self._db.execute(
+                connection.execute(
                     "INSERT INTO failures (key, failure, at) VALUES (?, ?, ?)",
                     (key, _json(dataclasses.asdict(reply)), now),
                 )
             else:
                 row = (key, call.question, call.video, call.cues, call.prompt, call.model)
-                self._db.execute(
+                connection.execute(
                     "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
                         *row,
@@ -221,64 +147,72 @@ class Records:
 
     def answer(self, key: str) -> Answer | None:
         """The recorded answer to a call, None when it is still to be asked."""
-        rows = self._read("SELECT answer FROM answers WHERE key = ?", key)
-        return _answer(json.loads(rows[0][0])) if rows else None
+        rows = self._file.read("SELECT answer FROM answers WHERE key = ?", key)
+        with self._file.whole():
+            return _answer(json.loads(rows[0][0])) if rows else None
 
     def seconds(self, key: str) -> float | None:
         """How long the recorded answer took, None where there is none."""
-        rows = self._read("SELECT seconds FROM answers WHERE key = ?", key)
+        rows = self._file.read("SELECT seconds FROM answers WHERE key = ?", key)
         return float(rows[0][0]) if rows else None
 
     def failure(self, key: str) -> Failure | None:
         """The latest failure of a call that has no answer."""
         if self.answer(key) is not None:
             return None
-        rows = self._read("SELECT failure FROM failures WHERE key = ? ORDER BY id DESC", key)
+        rows = self._file.read("SELECT failure FROM failures WHERE key = ? ORDER BY id DESC", key)
         if not rows:
             return None
-        fields = json.loads(rows[0][0])
-        return Failure(**{**fields, "kind": FailureKind(fields["kind"])})
+        with self._file.whole():
+            fields = json.loads(rows[0][0])
+            return Failure(**{**fields, "kind": FailureKind(fields["kind"])})
 
     def answered(self) -> frozenset[str]:
         """Keys of all calls that have an answer."""
-        return frozenset(row[0] for row in self._read("SELECT key FROM answers"))
+        return frozenset(row[0] for row in self._file.read("SELECT key FROM answers"))
 
     def judge(self, key: str, judge: str, verdict: Verdict | Unscored) -> None:
         """Record ``judge``'s verdict on the answer of a call; an unscored one may be replaced."""
         kind = "verdict" if isinstance(verdict, Verdict) else "unscored"
-        with self._writing():
-            self._db.execute(
+        with self._file.writing() as connection:
+            connection.execute(
                 "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)",
                 (key, judge, _json({kind: dataclasses.asdict(verdict)}), time.time()),
             )
 
     def verdict(self, key: str, judge: str) -> Verdict | Unscored | None:
         """What ``judge`` said of the answer of a call, None when it was not asked."""
-        rows = self._read("SELECT verdict FROM verdicts WHERE key = ? AND judge = ?", key, judge)
+        rows = self._file.read(
+            "SELECT verdict FROM verdicts WHERE key = ? AND judge = ?", key, judge
+        )
         if not rows:
             return None
-        ((kind, fields),) = json.loads(rows[0][0]).items()
-        return Verdict(**fields) if kind == "verdict" else Unscored(**fields)
+        with self._file.whole():
+            ((kind, fields),) = json.loads(rows[0][0]).items()
+            return Verdict(**fields) if kind == "verdict" else Unscored(**fields)
 
     def judges(self) -> tuple[str, ...]:
         """Names of all judges with a verdict, in the order of their names."""
-        return tuple(row[0] for row in self._read("SELECT DISTINCT judge FROM verdicts ORDER BY 1"))
+        return tuple(
+            row[0] for row in self._file.read("SELECT DISTINCT judge FROM verdicts ORDER BY 1")
+        )
 
     def stamp(self, facts: Mapping[str, Any]) -> None:
         """Note with what the study is run: commit, packages, settings, checkpoints."""
-        with self._writing():
-            self._db.execute(
+        with self._file.writing() as connection:
+            connection.execute(
                 "INSERT INTO runs (stamp, at) VALUES (?, ?)", (_json(facts), time.time())
             )
 
     def stamps(self) -> list[dict[str, Any]]:
         """The stamps of all runs, oldest first."""
-        return [json.loads(row[0]) for row in self._read("SELECT stamp FROM runs ORDER BY id")]
+        rows = self._file.read("SELECT stamp FROM runs ORDER BY id")
+        with self._file.whole():
+            return [json.loads(row[0]) for row in rows]
 
     def close(self) -> None:
-        """Fold the write-ahead log into the file and let go of it."""
-        with self._lock, contextlib.suppress(sqlite3.Error):
-            self._db.close()
+        """Let go of the file."""
+        self._file.close()
 
 
 def _json(value: Any) -> str:

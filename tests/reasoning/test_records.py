@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -14,9 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perception.errors import BadInput
+from perception.errors import BadInput, StorageError
 from reasoning.answer import Answer, Failure, FailureKind, OptionScore, Unscored, Verdict
 from reasoning.records import Call, Records, call_key, digest
+from tests.reasoning.disks import disk
 
 CALL = Call("mimeqa/0001-3", "ab" * 32, "c0", "p0", "scripted", {"temperature": 0.0, "seed": 1})
 ANSWER = Answer(
@@ -104,6 +107,73 @@ def test_what_the_runs_were_made_with_is_kept(tmp_path: Path) -> None:
 def test_a_folder_is_no_file_of_records(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"is a folder; the records are one file, e\.g\. .*sqlite"):
         Records(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A file of 40 answers with their verdicts."""
+    path = tmp_path_factory.mktemp("records") / "study.sqlite"
+    records = Records(path)
+    for number in range(40):
+        call = replace(CALL, question=f"q{number}")
+        key = records.keep(call, ANSWER, 0.5)
+        records.judge(key, "judge", Verdict(1.0, "The same.", "judge"))
+        records.plan("none", call.question, 0, call, {"category": "Intention"})
+    records.stamp({"commit": "a"})
+    records.close()
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_damaged_records_are_told_whatever_was_hit(
+    tmp_path: Path, written: bytes, seed: int
+) -> None:
+    path = tmp_path / "study.sqlite"
+    hit, content = random.Random(seed), bytearray(written)
+    for _ in range(400):
+        content[hit.randrange(100, len(content))] = hit.randrange(256)
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=r"damaged|not a file of study records"):
+        _read_all(Records(path))
+
+
+def _read_all(records: Records) -> None:
+    records.stamps()
+    for key in records.answered() | {key for *_, key, _ in records.cells()}:
+        records.answer(key)
+        records.failure(key)
+        records.verdict(key, "judge")
+
+
+def test_records_where_nothing_can_be_written_are_read(tmp_path: Path, written: bytes) -> None:
+    path = tmp_path / "archive" / "study #1.sqlite"
+    with disk(path.parent, "size=4m") as mounted_again:
+        path.write_bytes(written)
+        path.with_name("empty.sqlite").touch()
+        mounted_again("ro")
+        records = Records(path)
+        assert records.answer(call_key(replace(CALL, question="q7"))) == ANSWER
+        with pytest.raises(StorageError, match="cannot be written"):
+            records.keep(CALL, ANSWER, 0.5)
+        with pytest.raises(BadInput, match="a database with no table"):
+            Records(path.with_name("empty.sqlite"))
+        with pytest.raises(StorageError, match="cannot be written"):
+            Records(path.with_name("new.sqlite"))
+        records.close()
+
+
+def test_a_log_beside_records_where_nothing_can_be_written_is_read(tmp_path: Path) -> None:
+    first, path = tmp_path / "study.sqlite", tmp_path / "archive" / "study.sqlite"
+    records = Records(first)
+    key = records.keep(CALL, ANSWER, 0.5)
+    with disk(path.parent, "size=4m") as mounted_again:
+        for end in ("", "-wal", "-shm"):
+            shutil.copy(f"{first}{end}", f"{path}{end}")
+        mounted_again("ro")
+        archived = Records(path)
+        assert archived.answer(key) == ANSWER
+        archived.close()
+    records.close()
 
 
 def test_another_file_is_not_taken_for_records(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """A study that is killed, or whose disk is full, ends with the table of an undisturbed run."""
 
-import os
 import random
 import signal
 import subprocess
@@ -9,10 +8,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from reasoning.records import Records
 from reasoning.results.from_records import outcomes
+from tests.reasoning.disks import disk
 
 KILLS = 20
 ROOT = Path(__file__).parents[2]
@@ -113,33 +111,16 @@ def test_what_is_recorded_is_not_asked_again(tmp_path: Path) -> None:
     assert again
 
 
-@pytest.mark.skipif(
-    sys.platform != "linux" or os.geteuid() != 0, reason="only root mounts a small tmpfs"
-)
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     study = written(tmp_path)
     finished(study, tmp_path / "undisturbed.sqlite", tmp_path / "undisturbed.log")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if not mounted(disk, "size=300k"):
-        pytest.skip("this system lets no small tmpfs be mounted")
-    try:
-        process = started(study, disk / "r.sqlite", tmp_path / "calls.log")
+    full = tmp_path / "disk"
+    with disk(full, "size=300k") as mounted_again:
+        process = started(study, full / "r.sqlite", tmp_path / "calls.log")
         _, errors = process.communicate(timeout=200)
         assert process.returncode != 0
         assert b"StorageError" in errors
         assert b"cannot be written" in errors
-        assert mounted(disk, "remount,size=64m")
-        finished(study, disk / "r.sqlite", tmp_path / "calls.log")
-        assert table(disk / "r.sqlite") == table(tmp_path / "undisturbed.sqlite")
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
-
-
-def mounted(folder: Path, options: str) -> bool:
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)],
-        check=False,
-        capture_output=True,
-    )
-    return done.returncode == 0
+        mounted_again("size=64m")
+        finished(study, full / "r.sqlite", tmp_path / "calls.log")
+        assert table(full / "r.sqlite") == table(tmp_path / "undisturbed.sqlite")
