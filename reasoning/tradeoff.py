@@ -220,7 +220,9 @@ def _share(found: Sequence[InjectedCue | None], pairs: Sequence[Pair]) -> Accura
     if not pairs:
         return None
     scores = [float(cue is not None) for cue in found]
-    return statistics.accuracy(scores, [pair.after.video for pair in pairs])
+    return statistics.accuracy(
+        scores, [pair.after.video for pair in pairs], [pair.after.question for pair in pairs]
+    )
 
 
 def by_confidence(

@@ -276,7 +276,10 @@ def _line(name: str, own: Outcomes) -> str:
         return f"{'-':>7} {'':18} {counted}"
     scores = [row.score or 0.0 for row in scored]
     try:
-        interval = accuracy(scores, [row.video for row in scored]).interval
+        videos, questions = (
+            [getattr(row, name) for row in scored] for name in ("video", "question")
+        )
+        interval = accuracy(scores, videos, questions).interval
         between = f"[{interval.low:.1%}, {interval.high:.1%}]"
     except MissingExtra:
         between = "(no interval)"

@@ -35,8 +35,8 @@ def section(given: Given) -> Section | None:
     first = next((c for c in given.split.grounding if c in categories), categories[0])
     words = (
         "Pearson's r over the videos that have questions of both categories, of the share that is "
-        "right in each; intervals of 95 % from the bootstrap over videos. An interval that holds 0 "
-        "is no correlation to speak of.",
+        "right in each; intervals of 95 % from the bootstrap over videos, widened to Fisher's. An "
+        "interval that holds 0 is no correlation to speak of.",
         _counted(found),
     )
     plots_ = tuple(

@@ -13,6 +13,9 @@ from reasoning.tradeoff import Echo, Effect
 
 __all__ = ["section"]
 
+_LEVEL = 0.05
+"""Of the clustered test: intervals of few videos leave out 0 too easily."""
+
 
 def section(given: Given) -> Section | None:
     """None where no prompt held a cue."""
@@ -91,7 +94,8 @@ def _effects(name: str, words: str, found: Sequence[tuple[str, Sequence[Effect]]
             if each.difference is None:
                 continue
             told = interval(each.difference.interval, of_difference=True)
-            within = "within noise" if each.difference.within_noise else "beyond noise"
+            noise = each.difference.within_noise or each.difference.p_clustered >= _LEVEL
+            within = "within noise" if noise else "beyond noise"
             body.append(
                 (condition, each.name, count(each.n), signed(each.difference.value), told, within)
             )

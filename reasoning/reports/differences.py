@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -76,9 +76,9 @@ def section(given: Given) -> Section | None:
 
 
 def between(outcomes: Outcomes, pairs: Sequence[tuple[str, str]]) -> Section | None:
-    """A table for each model and pair of conditions; each is a family of tests of its own."""
-    tables: list[Table] = []
-    lines: list[tuple[str, Compared]] = []
+    """A table for each model and pair of conditions. Each is a family of tests of its own, and so
+    are the first rows of all tables together."""
+    families: list[tuple[str, str, tuple[Compared, ...]]] = []
     for model in outcomes.models:
         of_model = outcomes.where(lambda row, m=model: row.model == m)  # type: ignore[misc]
         for before, after in pairs:
@@ -87,21 +87,44 @@ def between(outcomes: Outcomes, pairs: Sequence[tuple[str, str]]) -> Section | N
             found = compare(of_model, before, after)
             if found:
                 told = f"{model}, {after}" if len(outcomes.models) > 1 else after
-                tables.append(_table(len(tables) + 1, told, before, found))
-                lines.append((told, found[0]))
-    if not tables:
+                families.append((told, before, found))
+    if not families:
         return None
+    firsts = _adjusted([found[0] for *_, found in families])
+    lines = [(told, first) for (told, *_), first in zip(families, firsts, strict=True)]
+    tables = [
+        _table(number, told, before, (first, *found[1:]))
+        for number, ((told, before, found), first) in enumerate(
+            zip(families, firsts, strict=True), start=1
+        )
+    ]
     words = [
         "Every difference is paired by question, in percentage points. "
         "Repeats of a question are averaged first. Intervals are of the bootstrap over videos; "
         "McNemar's test is exact and takes questions for independent, the clustered p swaps the "
-        "conditions video by video. Holm's correction is over the rows of a table. "
+        "conditions video by video. Holm's correction is over the rows of a table, and for its row "
+        f"{ALL!r} also over that row of all tables: the larger p is told. "
         "Could have shown: the smallest true difference that the exact McNemar test would find in "
         "four of five samples with as many changes, at the videos' effective sample size; "
         f"{NONE} = not even if all changes went one way.",
         *(f"{told}: {_sentence(found)}" for told, found in lines),
     ]
     return Section("differences", "Differences", tuple(words), tuple(tables), (_plot(lines),))
+
+
+def _adjusted(firsts: Sequence[Compared]) -> list[Compared]:
+    """The first rows of several tables with the larger p of two corrections: within their own
+    table, and over each other."""
+    holm = statistics.holm([each.difference.p_mcnemar for each in firsts])
+    clustered = statistics.holm([each.difference.p_clustered for each in firsts])
+    return [
+        replace(
+            each,
+            holm=max(each.holm, holm[at]),
+            holm_clustered=max(each.holm_clustered, clustered[at]),
+        )
+        for at, each in enumerate(firsts)
+    ]
 
 
 def compare(outcomes: Outcomes, before: str, after: str, *, seed: int = 0) -> tuple[Compared, ...]:

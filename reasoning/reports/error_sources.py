@@ -108,7 +108,9 @@ def section(given: Given) -> Section | None:
         drawn.append((row.label, [_share(tagged, given.tags, name) for name in names]))
         for name in names:
             holds = [float(name in given.tags[key_of(each)]) for each in tagged]
-            found = statistics.accuracy(holds, [each.video for each in tagged])
+            found = statistics.accuracy(
+                holds, [each.video for each in tagged], [each.question for each in tagged]
+            )
             body.append(
                 (
                     row.label,

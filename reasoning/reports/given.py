@@ -12,6 +12,7 @@ from typing import Any
 from perception.errors import BadInput, UnknownName
 from reasoning.benchmarks import mimeqa
 from reasoning.results.outcomes import Outcome, Outcomes
+from reasoning.statistics import Accuracy, accuracy
 from reasoning.tradeoff import Split
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Kind",
     "Pairing",
     "Row",
+    "accuracy_of",
     "averaged",
     "heading",
     "rows",
@@ -159,6 +161,15 @@ def share(outcomes: Sequence[Outcome]) -> Fraction | None:
     """Mean score of the scored ones, exactly where scores are right or wrong."""
     scores = [row.score for row in outcomes if row.score is not None]
     return sum(map(Fraction, scores), Fraction()) / len(scores) if scores else None
+
+
+def accuracy_of(scored: Sequence[Outcome]) -> Accuracy:
+    """Their accuracy, clustered by video; repeats are no further questions."""
+    return accuracy(
+        [row.score or 0.0 for row in scored],
+        [row.video for row in scored],
+        [row.question for row in scored],
+    )
 
 
 def averaged(outcomes: Outcomes) -> Outcomes:

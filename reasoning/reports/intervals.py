@@ -6,7 +6,7 @@ import math
 
 from reasoning import statistics
 from reasoning.reports import plots
-from reasoning.reports.given import Given, Row, heading, rows, share
+from reasoning.reports.given import Given, Row, accuracy_of, heading, rows, share
 from reasoning.reports.table import NONE, Cell, Plot, Section, Table, count, interval, percent
 from reasoning.results.outcomes import Outcomes, State
 
@@ -44,7 +44,7 @@ def _accuracy(outcomes: Outcomes) -> statistics.Accuracy | None:
     scored = outcomes.scored.rows
     if not scored:
         return None
-    return statistics.accuracy([row.score or 0.0 for row in scored], [row.video for row in scored])
+    return accuracy_of(scored)
 
 
 def _table(measured: list[tuple[Row, statistics.Accuracy | None]]) -> Table:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from reasoning import statistics
 from reasoning.reports.categories import layout
 from reasoning.reports.given import (
     Given,
     Kind,
     Pairing,
     Row,
+    accuracy_of,
     heading,
     rows,
     share,
@@ -94,7 +94,7 @@ def _side(outcomes: list[Outcome]) -> tuple[Cell, str, Cell]:
     scored = [row for row in outcomes if row.score is not None]
     if not scored:
         return Cell(NONE), NONE, count(0)
-    found = statistics.accuracy([r.score or 0.0 for r in scored], [r.video for r in scored])
+    found = accuracy_of(scored)
     return percent(share(scored)), interval(found.interval), count(len(scored))
 
 

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from perception.errors import BadInput
-from reasoning.statistics.samples import LEVEL, RESAMPLES, Floats, Interval, columns, grouped
+from reasoning.statistics.samples import (
+    LEVEL,
+    RESAMPLES,
+    Floats,
+    Interval,
+    columns,
+    grouped,
+    scipy,
+)
 
 __all__ = [
     "Difference",
@@ -22,7 +30,8 @@ __all__ = [
 ]
 
 EXACT_CLUSTERS = 16
-"""Up to so many videos with a difference, every swap of the conditions is counted (2^16)."""
+"""Up to so many videos with a difference every swap of the conditions is counted (2^16), and up to
+so many videos the bootstrap alone is not trusted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +87,13 @@ def paired_difference(
 ) -> Difference:
     """``after`` less ``before`` over the same questions.
 
-    The interval resamples videos ``RESAMPLES`` times. Without a single question that changed the
+    The interval resamples videos ``RESAMPLES`` times; of ``EXACT_CLUSTERS`` videos or fewer, whose
+    percentiles lie too close together, it is widened to Student's with as many degrees of freedom
+    as videos less one (Cameron, Gelbach and Miller, *Review of Economics and Statistics* 90, 2008).
+    Without a single question that changed the
     bootstrap has nothing to say; the interval is then that of a share of which none of ``clusters``
-    draws had any, in both directions (Clopper and Pearson, *Biometrika* 26, 1934). One video says
-    nothing of others: its interval is everything.
+    draws had any, in both directions (``_unseen``). One video says nothing of others: its interval
+    is everything.
 
     Args:
         before, after: scores in [0, 1] in one order.
@@ -98,10 +110,12 @@ def paired_difference(
     if len(sums) < 2:
         interval = Interval(-1.0, 1.0)
     elif not (gained or lost):
-        none = 1 - ((1 - LEVEL) / 2) ** (1 / len(sums))
-        interval = Interval(-none, none)
+        interval = Interval(-_unseen(len(sums)), _unseen(len(sums)))
     else:
         interval = _bootstrap(sums, counts, rng)
+        if len(sums) <= EXACT_CLUSTERS:
+            limit = 1.0 if min(first.min(), second.min()) >= 0 else 2.0
+            interval = _widened(interval, change, sums, counts, limit)
     return Difference(
         float(change.mean()),
         len(change),
@@ -118,6 +132,28 @@ def _bootstrap(sums: Floats, counts: Floats, rng: np.random.Generator) -> Interv
     draws = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), RESAMPLES)
     low, high = np.percentile((draws @ sums) / (draws @ counts), [2.5, 97.5])
     return Interval(float(low), float(high))
+
+
+def _widened(
+    found: Interval, change: Floats, sums: Floats, counts: Floats, limit: float
+) -> Interval:
+    """``found``, and Student's interval of the mean change with the larger of two variances: with
+    videos as draws, and with questions as draws. Where neither shows any, the mean may be off by
+    what no draw of so many videos shows."""
+    n, groups, mean = len(change), len(sums), float(change.mean())
+    by_video = groups / (groups - 1) * float(((sums - mean * counts) ** 2).sum()) / n**2
+    by_question = float(((change - mean) ** 2).sum()) / (n * max(1, n - 1))
+    t = float(scipy("stats").t.ppf((1 + LEVEL) / 2, groups - 1))
+    half = t * math.sqrt(max(by_video, by_question)) or _unseen(groups)
+    return Interval(
+        max(-limit, min(found.low, mean - half)), min(limit, max(found.high, mean + half))
+    )
+
+
+def _unseen(draws: int) -> float:
+    """The largest share that ``draws`` draws need not show (Clopper and Pearson, *Biometrika* 26,
+    1934)."""
+    return float(1 - ((1 - LEVEL) / 2) ** (1 / draws))
 
 
 def _swapped(sums: Floats, rng: np.random.Generator) -> float:

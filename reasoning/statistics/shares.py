@@ -21,10 +21,10 @@ class Accuracy:
 
     Args:
         value: mean score, in [0, 1].
-        n: questions.
+        n: answers.
         clusters: videos.
         interval: see ``accuracy``.
-        design_effect: variance against that of as many independent questions.
+        design_effect: variance against that of as many independent answers.
     """
 
     value: float
@@ -34,18 +34,24 @@ class Accuracy:
     design_effect: float
 
 
-def accuracy(scores: Sequence[float] | Floats, clusters: Sequence[Any]) -> Accuracy:
+def accuracy(
+    scores: Sequence[float] | Floats,
+    clusters: Sequence[Any],
+    questions: Sequence[Any] | None = None,
+) -> Accuracy:
     """Mean score with a Wilson interval at the effective sample size.
 
     The cluster-robust variance of the mean (linearised, with the small-sample factor G / (G - 1))
-    gives the design effect; n divided by it, never more than n, is the effective size, and the
+    gives the design effect; n divided by it, never more than there are questions (the same
+    question asked again is no further one), is the effective size, and the
     normal quantile is replaced by Student's with G - 1 degrees of freedom (Korn and Graubard,
     *Survey Methodology* 24, 1998; Dean and Pagano, *Journal of Survey Statistics and Methodology*
     3, 2015). Where all answers agree the clusters show no variance; each then counts as one draw.
 
     Args:
-        scores: in [0, 1], one a question.
+        scores: in [0, 1], one an answer.
         clusters: the video of each.
+        questions: which question each answers; None = each another.
 
     Raises:
         BadInput: no question, or columns of different lengths.
@@ -60,7 +66,8 @@ def accuracy(scores: Sequence[float] | Floats, clusters: Sequence[Any]) -> Accur
     variance = groups / (groups - 1) * float((residuals**2).sum()) / n**2
     independent = mean * (1 - mean) / n
     effect = variance / independent if independent > 0 else n**2 / groups / n
-    effective = min(float(n), n / effect) if effect > 0 else float(n)
+    most = float(n if questions is None else len(set(questions)))
+    effective = min(most, n / effect) if effect > 0 else most
     t = float(scipy("stats").t.ppf((1 + LEVEL) / 2, groups - 1))
     return Accuracy(mean, n, groups, _wilson(mean, effective, t), effect)
 

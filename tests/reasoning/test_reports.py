@@ -220,6 +220,21 @@ def test_a_family_is_all_levels_and_categories_once() -> None:
     assert {differences.verdict(each) for each in found} == {"not clear after Holm"}
 
 
+def test_more_conditions_are_more_chances() -> None:
+    """Eight questions of eight videos gained: p = 2 / 2^8 alone, seven times that of seven."""
+
+    def told(count: int) -> list[str]:
+        conditions = [f"cues {n}" for n in range(count)]
+        rows = [row(f"v{n}-q", "none", 0) for n in range(8)]
+        rows += [row(f"v{n}-q", name, 1) for name in conditions for n in range(8)]
+        section = differences.section(given(rows))
+        (line,) = words(table(section, f"difference_{count}"))
+        return line
+
+    assert (told(1)[9], told(1)[11], told(1)[-1]) == ("0.008", "0.008", "gain")
+    assert (told(7)[9], told(7)[11], told(7)[-1]) == ("0.055", "0.055", "not clear after Holm")
+
+
 def test_one_video_tells_nothing_of_others() -> None:
     rows = [replace(each, video="v") for each in two([0] * 9, [1] * 9)]
     (line,) = words(table(differences.section(given(rows)), "difference_1"))

@@ -87,6 +87,17 @@ def test_copies_of_a_question_add_nothing() -> None:
     assert copied.interval.low == pytest.approx(once.interval.low, abs=0.005)
 
 
+def test_repeats_are_no_further_questions() -> None:
+    """Six videos of four questions, half of each right: asked 20 times, nothing more is known."""
+    answers, videos = [1.0, 0.0, 1.0, 0.0] * 6, np.repeat(np.arange(6), 4)
+    once = statistics.accuracy(answers, videos)
+    again = statistics.accuracy(
+        np.repeat(answers, 20), np.repeat(videos, 20), np.repeat(np.arange(24), 20)
+    )
+    assert again.interval == once.interval
+    assert statistics.accuracy(answers, videos, range(24)) == once
+
+
 def test_all_wrong_is_as_sure_as_there_are_videos() -> None:
     found = statistics.accuracy([0.0] * 40, np.repeat(np.arange(10), 4))
     assert found.interval.low == 0
@@ -117,6 +128,31 @@ def test_the_bootstrap_resamples_videos() -> None:
     wide = statistics.paired_difference(before, after, videos).interval
     narrow = statistics.paired_difference(before, after, range(200)).interval
     assert (wide.high - wide.low) / (narrow.high - narrow.low) == pytest.approx(10**0.5, rel=0.1)
+
+
+@pytest.mark.parametrize("videos", [2, 3, 5])
+def test_few_videos_that_agree_are_no_certainty(videos: int) -> None:
+    """All videos gain three of eight: the bootstrap alone says 0.375 to 0.375. Student's interval
+    of as many questions, with as many degrees of freedom as videos less one, by hand."""
+    after = [1, 1, 1, 0, 0, 0, 0, 0] * videos
+    found = statistics.paired_difference(
+        [0] * 8 * videos, after, np.repeat(np.arange(videos), 8)
+    ).interval
+    n = 8 * videos
+    half = stats.t.ppf(0.975, videos - 1) * (0.375 * 0.625 / (n - 1)) ** 0.5
+    assert found.low == pytest.approx(max(-1, 0.375 - half))
+    assert found.high == pytest.approx(min(1, 0.375 + half))
+
+
+def test_all_gained_in_two_videos_is_no_certainty_either() -> None:
+    found = statistics.paired_difference([0, 0], [1, 1], ["a", "b"])
+    assert found.interval.low == pytest.approx(1 - (1 - 0.025**0.5))
+    assert found.interval.high == 1
+
+
+def test_a_difference_of_changes_may_be_wider_than_one() -> None:
+    found = statistics.paired_difference([-1, -1, 1], [1, 1, -1], ["a", "b", "c"])
+    assert found.interval == statistics.Interval(-2, 2)
 
 
 def test_nothing_changed_is_no_proof_of_no_difference() -> None:
@@ -176,6 +212,19 @@ def test_correlation_as_scipy_with_an_interval() -> None:
     expected = stats.pearsonr(x, y).confidence_interval()
     assert found.interval.low == pytest.approx(expected.low, abs=0.1)
     assert statistics.correlation([1, 1, 1, 1], [0, 1, 0, 1]).r is None
+
+
+def test_three_videos_say_nothing_of_a_correlation_and_five_little() -> None:
+    """The bootstrap draws the same few again and again; Fisher's interval as scipy has it."""
+    three = statistics.correlation([0, 0.5, 1], [0, 0.6, 0.9])
+    assert three.interval == statistics.Interval(-1, 1)
+    x, y = [0, 0.25, 0.5, 0.75, 1], [0, 0.6, 0.3, 0.9, 0.7]
+    five = statistics.correlation(x, y).interval
+    expected = stats.pearsonr(x, y).confidence_interval()
+    assert five is not None
+    assert five.low == pytest.approx(expected.low)
+    assert five.low < 0
+    assert five.high >= expected.high
 
 
 @settings(max_examples=30, deadline=None)

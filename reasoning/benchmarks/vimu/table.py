@@ -147,7 +147,9 @@ def _task_score(task: str, rows: Outcomes, shared: frozenset[tuple[str, int]]) -
     ours = None
     if scored:
         values = [row.score or 0.0 for row in scored]
-        ours = statistics.accuracy(values, [row.video for row in scored])
+        ours = statistics.accuracy(
+            values, [row.video for row in scored], [row.question for row in scored]
+        )
     failed = sum(row.state is State.FAILED for row in rows.rows)
     official = _official_open(rows, shared) if task == "OE" else _official_sets(rows)
     return TaskScore(official, ours, failed, len(rows.rows) - len(scored) - failed)
