@@ -14,7 +14,9 @@ from typing import Any, Protocol
 
 from fusion.question import Question
 from reasoning.answer import Answer, Unscored, Verdict
+from reasoning.plain import plain
 from reasoning.prompt import Words
+from reasoning.records import digest
 
 __all__ = ["Benchmark", "Fault", "Item", "Judging", "Shown"]
 
@@ -41,6 +43,17 @@ class Item:
     category: str = ""
     level: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def truth(self) -> str:
+        """Digest of all that an answer is held against: a verdict stands as long as it does."""
+        return digest(
+            self.question.text,
+            self.question.options,
+            self.reference,
+            self.right,
+            plain(self.details),
+        )
 
 
 @dataclass(frozen=True, slots=True)

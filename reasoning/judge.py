@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from fusion.question import Question
 from perception import plugins
 from perception.errors import BadInput, CuelightError
 from reasoning.answer import Answer, Failure, FailureKind, Unscored, Verdict
@@ -19,7 +17,7 @@ from reasoning.ask import Confirm
 from reasoning.benchmark import Benchmark, Item, Judging
 from reasoning.config import Config, plugin_options
 from reasoning.records import Records
-from reasoning.results.from_records import current_cells
+from reasoning.results.from_records import current_cells, item_of
 from reasoning.studies.places import placed
 from reasoning.study import BENCHMARKS
 from reasoning.videollm import Request, Text, VideoLLM
@@ -88,6 +86,7 @@ class Open:
         condition, repeat: of the study.
         model: that answered.
         key: of the answer in the records.
+        truth: digest of what it is held against.
         asked: what a judge is asked about it.
     """
 
@@ -95,6 +94,7 @@ class Open:
     repeat: int
     model: str
     key: str
+    truth: str
     item: Item
     answer: Answer
     asked: Judging
@@ -141,17 +141,21 @@ def open_answers(records: Records, benchmark: Benchmark) -> Iterator[Open]:
     for condition, question, repeat, key, facts in current_cells(records):
         if (answer := records.answer(key)) is None:
             continue
-        item = _item(question, facts)
+        item = item_of(question, facts)
         asked = benchmark.score(item, answer)
         if isinstance(asked, Judging):
-            model = str(facts.get("model", ""))
-            yield Open(condition, repeat, model, key, item, answer, asked)
+            model, truth = str(facts.get("model", "")), str(facts.get("truth", ""))
+            yield Open(condition, repeat, model, key, truth, item, answer, asked)
 
 
 def pending(records: Records, benchmark: Benchmark, judge: str) -> list[Open]:
     """Those without a verdict of ``judge``, each once, however many conditions share it."""
     found = {each.key: each for each in open_answers(records, benchmark)}
-    return [each for key, each in found.items() if not _is_settled(records.verdict(key, judge))]
+    return [
+        each
+        for key, each in found.items()
+        if not _is_settled(records.verdict(key, judge, each.truth))
+    ]
 
 
 def judge_all(
@@ -172,7 +176,7 @@ def judge_all(
     unclear = gone = 0
     for done, each in enumerate(todo, start=1):
         verdict = judge(benchmark, each.item, each.asked)
-        records.judge(each.key, judge.name, verdict)
+        records.judge(each.key, judge.name, verdict, each.truth)
         unclear += isinstance(verdict, Unscored)
         lost = isinstance(verdict, Unscored) and verdict.reason.startswith(
             f"{_NOT_ASKED}{FailureKind.UNAVAILABLE}"
@@ -192,15 +196,3 @@ def _is_settled(verdict: Verdict | Unscored | None) -> bool:
     if isinstance(verdict, Unscored):
         return not verdict.reason.startswith(_NOT_ASKED)
     return verdict is not None
-
-
-def _item(question: str, facts: dict[str, Any]) -> Item:
-    options = tuple(facts.get("options", ()))
-    return Item(
-        Question(facts["question"], options, id=question),
-        facts.get("video", ""),
-        facts.get("reference", ""),
-        category=facts.get("category", ""),
-        level=facts.get("level", ""),
-        details=facts.get("details", {}),
-    )

@@ -171,25 +171,33 @@ class Records:
         """Keys of all calls that have an answer."""
         return frozenset(row[0] for row in self._file.read("SELECT key FROM answers"))
 
-    def judge(self, key: str, judge: str, verdict: Verdict | Unscored) -> None:
-        """Record ``judge``'s verdict on the answer of a call; an unscored one may be replaced."""
+    def judge(self, key: str, judge: str, verdict: Verdict | Unscored, truth: str = "") -> None:
+        """Record ``judge``'s verdict on the answer of a call, in place of an earlier one.
+
+        Args:
+            truth: digest of what it was held against (``Item.truth``); empty = not told.
+        """
         kind = "verdict" if isinstance(verdict, Verdict) else "unscored"
         with self._file.writing() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)",
-                (key, judge, _json({kind: dataclasses.asdict(verdict)}), time.time()),
+                (key, judge, _json({kind: dataclasses.asdict(verdict), "of": truth}), time.time()),
             )
 
-    def verdict(self, key: str, judge: str) -> Verdict | Unscored | None:
-        """What ``judge`` said of the answer of a call, None when it was not asked."""
+    def verdict(self, key: str, judge: str, truth: str = "") -> Verdict | Unscored | None:
+        """What ``judge`` said of the answer of a call; None when it was not asked, or held it
+        against something else than ``truth``, where both are told."""
         rows = self._file.read(
             "SELECT verdict FROM verdicts WHERE key = ? AND judge = ?", key, judge
         )
         if not rows:
             return None
         with self._file.whole():
-            ((kind, fields),) = json.loads(rows[0][0]).items()
-            return Verdict(**fields) if kind == "verdict" else Unscored(**fields)
+            document = json.loads(rows[0][0])
+            held = document.pop("of", "")
+            ((kind, fields),) = document.items()
+            found = Verdict(**fields) if kind == "verdict" else Unscored(**fields)
+        return None if truth and held and held != truth else found
 
     def judges(self) -> tuple[str, ...]:
         """Names of all judges with a verdict, in the order of their names."""

@@ -29,15 +29,15 @@ def command(
 ) -> None:
     """Put the results of another tool on record, for the same tables and tests.
 
-    Rows are paired with recorded answers to the same questions. The same table twice changes
-    nothing.
+    Rows are paired with recorded answers to the same questions, whose videos and categories they
+    take. The same table twice changes nothing.
     """
     from reasoning.records import Records
-    from reasoning.results.importing import keep_rows, rows_of
+    from reasoning.results.importing import keep_rows, recorded_items, rows_of
     from reasoning.study import load
 
-    items = load(study).benchmark.items() if study is not None else ()
-    rows = rows_of(table, condition, model, items)
+    items = load(study).benchmark.items() if study is not None else recorded_items(records)
+    rows = rows_of(table, condition, model, items, all_known=study is not None)
     with contextlib.closing(Records(records)) as store:
         count = keep_rows(store, rows)
     if json:

@@ -34,7 +34,8 @@ def compare(
         UnknownName: a run has no such condition.
         BadInput: the runs have no condition or no question in common.
     """
-    runs = _one_model(first.outcomes, second.outcomes)
+    other = _reworded(first, second)
+    runs = _one_model(*(_without(run.outcomes, other) for run in (first, second)))
     pairs = _pairs(runs, conditions)
     if names[0] == names[1]:
         names = (f"{names[0]} (A)", f"{names[1]} (B)")
@@ -67,7 +68,11 @@ def compare(
         flips.between(given, labels),
         _made_with(first.stamps, second.stamps, names),
     )
-    facts = (_told(first, second), *dict.fromkeys((*first.notes, *second.notes)))
+    facts = (
+        *_reworded_words(other),
+        _told(first, second, other),
+        *dict.fromkeys((*first.notes, *second.notes)),
+    )
     sections = tuple(section for section in made if section is not None)
     return Report(f"{names[1]} against {names[0]}", facts, sections)
 
@@ -103,8 +108,41 @@ def _pairs(
     return shared
 
 
-def _told(first: Given, second: Given) -> str:
-    asked = [{row.question for row in run.outcomes.rows} for run in (first, second)]
+def _reworded(first: Given, second: Given) -> dict[str, tuple[str, str]]:
+    """The words in both runs of the ids that stand for different questions there."""
+    found = {}
+    for id, words in first.asked.items():
+        others = second.asked.get(id, "")
+        if words and others and words.split() != others.split():
+            found[id] = (words, others)
+    return found
+
+
+def _without(run: Outcomes, ids: Mapping[str, object]) -> Outcomes:
+    left = run.where(lambda row: row.question not in ids)
+    if not left.rows:
+        raise BadInput(
+            f"The runs have no question in common: {', '.join(list(ids)[:3])} stand for other "
+            "words in each. Give the questions of a table ids of their own (column id)."
+        )
+    return left
+
+
+def _reworded_words(ids: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
+    if not ids:
+        return ()
+    (id, (one, other)), *_ = ids.items()
+    return (
+        f"{len(ids)} questions have the same id and other words in each run, and are left out, "
+        f"e.g. {id}: {one!r} and {other!r}; give questions ids of their own (column id)",
+    )
+
+
+def _told(first: Given, second: Given, left_out: Mapping[str, object]) -> str:
+    asked = [
+        {row.question for row in run.outcomes.rows if row.question not in left_out}
+        for run in (first, second)
+    ]
     both = asked[0] & asked[1]
     return (
         f"{len(both)} questions are in both runs, {len(asked[0] - both)} only in the first and "

@@ -106,7 +106,7 @@ def outcome(where: str, row: Mapping[str, Any]) -> Outcome:
     score = _number(where, "score", row["score"])
     words = {
         name: str(row.get(name) or "")
-        for name in ("video", "category", "level", "answer", "reference", "reason")
+        for name in ("video", "category", "level", "answer", "reference", "reason", "key")
     }
     state = row.get("state") or (State.SCORED if score is not None else State.UNSCORED)
     if state not in set(State):

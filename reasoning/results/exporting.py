@@ -43,7 +43,8 @@ def rows(records: Records, judge: str | None = None) -> list[dict[str, Any]]:
         if outcome is None:
             continue
         reply = records.answer(key) or records.failure(key)
-        said = {name: records.verdict(key, name) for name in judges}
+        truth = str(facts.get("truth", ""))
+        said = {name: records.verdict(key, name, truth) for name in judges}
         row: dict[str, Any] = {
             **{name: value for name, value in plain(outcome).items() if name in COLUMNS},
             "question_text": facts.get("question", ""),
@@ -54,7 +55,6 @@ def rows(records: Records, judge: str | None = None) -> list[dict[str, Any]]:
             "usage": {},
             "option_scores": [],
             "complete": None,
-            "key": key,
             "seconds": records.seconds(key),
         }
         if isinstance(reply, Answer):

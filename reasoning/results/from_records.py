@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fusion.question import Question
 from perception.errors import BadInput, UnknownName
 from reasoning.answer import Answer, Failure, Unscored, Verdict
+from reasoning.benchmark import Item
 from reasoning.records import Records
 from reasoning.results.outcomes import InjectedCue, Outcome, Outcomes, State
 
-__all__ = ["PlannedCell", "current_cells", "outcomes"]
+__all__ = ["JUDGE", "PlannedCell", "current_cells", "item_of", "outcomes"]
 
 PlannedCell = tuple[str, str, int, str, dict[str, Any]]
 """``(condition, question, repeat, key, facts)``, see ``Records.cells``."""
+
+JUDGE = "imported"
+"""Judge of what is imported, in the records."""
 
 _UNJUDGED = "Nobody has judged this answer yet (cuelight judge answers)."
 
@@ -25,8 +30,8 @@ def outcomes(records: Records, judge: str | None = None) -> Outcomes:
     cells that were not reached yet.
 
     Args:
-        judge: whose verdicts count; None = all: right where most say so, unscored where as many
-            say otherwise.
+        judge: whose verdicts on open answers count; None = those of all: right where most say so,
+            unscored where as many say otherwise. Choices and imported results need no judge.
 
     Raises:
         UnknownName: nobody of that name has judged.
@@ -37,7 +42,8 @@ def outcomes(records: Records, judge: str | None = None) -> Outcomes:
     cells = current_cells(records)
     if not cells:
         raise BadInput(f"{str(records.path)!r} holds no answered question yet.")
-    judges = (judge,) if judge is not None else records.judges()
+    scorers = {JUDGE, *(str(stamp.get("benchmark", "")) for stamp in records.stamps())}
+    judges = [name for name in records.judges() if judge in (None, name) or name in scorers]
     rows = [_outcome(each, records, judges) for each in cells]
     return Outcomes(tuple(row for row in rows if row is not None))
 
@@ -54,6 +60,19 @@ def current_cells(records: Records) -> list[PlannedCell]:
     return sorted(cells, key=lambda each: (each[4].get("model", ""), each[4].get("order", [])))
 
 
+def item_of(question: str, facts: Mapping[str, Any]) -> Item:
+    """A cell's question as far as the records know it: without which options are right."""
+    options = tuple(facts.get("options", ()))
+    return Item(
+        Question(facts["question"], options, id=question),
+        facts.get("video", ""),
+        facts.get("reference", ""),
+        category=facts.get("category", ""),
+        level=facts.get("level", ""),
+        details=facts.get("details", {}),
+    )
+
+
 def _outcome(cell: PlannedCell, records: Records, judges: Sequence[str]) -> Outcome | None:
     condition, question, repeat, key, facts = cell
     reply: Answer | Failure | None = records.answer(key) or records.failure(key)
@@ -61,7 +80,8 @@ def _outcome(cell: PlannedCell, records: Records, judges: Sequence[str]) -> Outc
         return None
     verdict = None
     if isinstance(reply, Answer):
-        said = [records.verdict(key, judge) for judge in judges]
+        truth = str(facts.get("truth", ""))
+        said = [records.verdict(key, judge, truth) for judge in judges]
         verdict = _together([each for each in said if each is not None])
     state, score, reason = _state(reply, verdict)
     details = {**facts.get("details", {}), **_details(verdict)}
@@ -80,6 +100,7 @@ def _outcome(cell: PlannedCell, records: Records, judges: Sequence[str]) -> Outc
         reason=reason,
         cues=tuple(InjectedCue(**each) for each in facts.get("cues", ())),
         details=details,
+        key=key,
     )
 
 

@@ -8,6 +8,7 @@ may be there. An empty answer without a verdict is a failure.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,9 @@ from reasoning import published
 from reasoning.answer import Answer, Failure, FailureKind, Unscored, Verdict
 from reasoning.benchmark import Item
 from reasoning.records import Call, Records, call_key, digest
+from reasoning.results.from_records import JUDGE, item_of
 
-__all__ = ["JUDGE", "import_table", "keep_rows", "rows_of"]
-
-JUDGE = "imported"
-"""Judge of what is imported, in the records."""
+__all__ = ["import_table", "keep_rows", "recorded_items", "rows_of"]
 
 Row = tuple[str, Call, Answer | Failure, Verdict | Unscored, dict[str, Any]]
 """Where it stands, what was asked, what came back, the verdict, and what reports want to know."""
@@ -49,12 +48,15 @@ def import_table(
     return keep_rows(records, rows_of(table, condition, model, items))
 
 
-def rows_of(table: Path, condition: str, model: str, items: Sequence[Item] = ()) -> list[Row]:
+def rows_of(
+    table: Path, condition: str, model: str, items: Sequence[Item] = (), *, all_known: bool = True
+) -> list[Row]:
     """Read every row of ``table``.
 
     Args:
         condition, model: of rows that do not name their own.
         items: of the benchmark, whose category, video and reference the rows are given.
+        all_known: whether a question that is none of them is a mistake.
 
     Raises:
         BadInput: a column is missing, there is no row, a row has too few or too many cells, a
@@ -68,7 +70,7 @@ def rows_of(table: Path, condition: str, model: str, items: Sequence[Item] = ())
             )
     known = _known(items)
     rows = [
-        _row(where, row, condition, model, known, number)
+        _row(where, row, condition, model, known, number, all_known)
         for number, (where, row) in enumerate(
             published.table(table, ("question", "verdict"), _SOURCE)
         )
@@ -89,8 +91,38 @@ def rows_of(table: Path, condition: str, model: str, items: Sequence[Item] = ())
     return rows
 
 
+def recorded_items(path: Path) -> list[Item]:
+    """The questions that a study has on record; none where there are no records yet."""
+    if not path.exists():
+        return []
+    with contextlib.closing(Records(path)) as records:
+        own = {
+            question: facts
+            for _, question, _, _, facts in records.cells()
+            if not facts.get("imported")
+        }
+    return [item_of(question, facts) for question, facts in own.items()]
+
+
 def keep_rows(records: Records, rows: Sequence[Row]) -> int:
-    """Put what ``rows_of`` read on record; the number of rows."""
+    """Put what ``rows_of`` read on record; the number of rows.
+
+    Raises:
+        BadInput: a row has the condition and the model of answers that the study itself has;
+            nothing is put on record.
+    """
+    own = {
+        (condition, str(facts.get("model", "")))
+        for condition, _, _, _, facts in records.cells()
+        if not facts.get("imported")
+    }
+    for where, call, _, _, facts in rows:
+        if (facts["condition"], call.model) in own:
+            raise BadInput(
+                f"{where}: the study has answers of {call.model!r} under {facts['condition']!r} of "
+                "its own, which these would replace. Give another name: --condition theirs, or "
+                "--model for another model."
+            )
     for _, call, reply, verdict, facts in rows:
         key = call_key(call)
         if records.answer(key) is None and (
@@ -104,11 +136,13 @@ def keep_rows(records: Records, rows: Sequence[Row]) -> int:
 
 
 def _known(items: Sequence[Item]) -> dict[str, Item]:
-    """By id, and by words where only one question has them."""
-    words: dict[str, list[Item]] = {}
+    """By id, and where only one question has them by the id without its benchmark's name, and by
+    words."""
+    named: dict[str, list[Item]] = {}
     for item in items:
-        words.setdefault(_folded(item.question.text), []).append(item)
-    once = {text: own[0] for text, own in words.items() if len(own) == 1}
+        for name in {_folded(item.question.text), item.question.id.partition("/")[2]} - {""}:
+            named.setdefault(name, []).append(item)
+    once = {name: own[0] for name, own in named.items() if len(own) == 1}
     return once | {item.question.id: item for item in items}
 
 
@@ -119,14 +153,16 @@ def _row(
     model: str,
     known: Mapping[str, Item],
     number: int,
+    all_known: bool,
 ) -> Row:
     given = {name: value.strip() for name, value in row.items()}
     asked = published.field(where, row, "question")
     item = known.get(asked) or known.get(_folded(asked))
-    if known and item is None:
+    if known and item is None and all_known:
+        example = next(iter(known.values())).question.id
         raise BadInput(
-            f"{where}: the benchmark has no question {asked!r}, or several of these words, which "
-            "only their ids tell apart."
+            f"{where}: the benchmark has no question {asked!r}, or several of that name or these "
+            f"words, which only their ids tell apart, e.g. {example!r}."
         )
     verdict = _verdict(where, given["verdict"])
     model = given.get("model") or model

@@ -59,6 +59,8 @@ class Outcome:
         reason: the judge's, or why it failed or is unscored.
         cues: what stood in the prompt.
         details: the benchmark's own counts, e.g. letters selected, points of a rubric.
+        key: of the call in the records: two outcomes of one key were asked exactly the same; empty
+            = not told.
     """
 
     question: str
@@ -75,6 +77,7 @@ class Outcome:
     reason: str = ""
     cues: tuple[InjectedCue, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    key: str = ""
 
     def __post_init__(self) -> None:
         scored = self.state is State.SCORED
@@ -90,6 +93,11 @@ class Pair(NamedTuple):
 
     before: Outcome
     after: Outcome
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both were asked exactly the same, so that they cannot differ."""
+        return bool(self.before.key) and self.before.key == self.after.key
 
 
 @dataclass(frozen=True, slots=True)

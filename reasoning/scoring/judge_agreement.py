@@ -111,9 +111,16 @@ def judged(records: Records) -> list[Rated]:
     Raises:
         BadInput: a judge gives points.
     """
-    answers = {cell[3]: str(cell[4].get("video", "")) for cell in current_cells(records)}
+    answers = {cell[3]: cell[4] for cell in current_cells(records)}
     judges = _judges(records)
-    return [Rated(video, {}, _right(records, key, judges)) for key, video in answers.items()]
+    return [
+        Rated(
+            str(facts.get("video", "")),
+            {},
+            _right(records, key, str(facts.get("truth", "")), judges),
+        )
+        for key, facts in answers.items()
+    ]
 
 
 def together(rated: Sequence[Rated]) -> Together:
@@ -198,7 +205,7 @@ def _with_records(
         yield Rated(
             fits[0][4].get("video", ""),
             _verdicts(where, row, people),
-            _right(records, fits[0][3], judges),
+            _right(records, fits[0][3], str(fits[0][4].get("truth", "")), judges),
         )
 
 
@@ -219,11 +226,11 @@ def _judges(records: Records) -> tuple[str, ...]:
     return tuple(name for name in records.judges() if name not in scorers)
 
 
-def _right(records: Records, key: str, judges: Sequence[str]) -> dict[str, bool]:
+def _right(records: Records, key: str, truth: str, judges: Sequence[str]) -> dict[str, bool]:
     """What each of ``judges`` says of an answer, as far as it is clear."""
     found = {}
     for judge in judges:
-        verdict = records.verdict(key, judge)
+        verdict = records.verdict(key, judge, truth)
         if not isinstance(verdict, Verdict):
             continue
         if verdict.score not in (0.0, 1.0):

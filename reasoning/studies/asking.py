@@ -99,13 +99,14 @@ class Asking:
 
     def score(self, cell: Todo, key: str) -> None:
         """The verdict of the benchmark's own scorer; open answers wait for a judge."""
-        benchmark = cell.arm.benchmark
+        benchmark, item = cell.arm.benchmark, cell.own_item
         answer = self._records.answer(key)
-        if answer is None or self._records.verdict(key, benchmark.name) is not None:
+        known = self._records.verdict(key, benchmark.name, item.truth)
+        if answer is None or known is not None:
             return
-        verdict = benchmark.score(cell.own_item, answer)
+        verdict = benchmark.score(item, answer)
         if not isinstance(verdict, Judging):
-            self._records.judge(key, benchmark.name, verdict)
+            self._records.judge(key, benchmark.name, verdict, item.truth)
 
     def _asked(self, cell: Todo, timeline: CueTimeline, recorded: Recorded) -> tuple[Asked, Call]:
         if broken := [each for each in timeline.tracks if each.status is Status.FAILED]:
@@ -182,6 +183,7 @@ def _facts(cell: Todo, timeline: CueTimeline, asked: Asked, model: Model) -> dic
         "level": item.level,
         "question": item.question.text,
         "reference": item.reference,
+        "truth": item.truth,
         "options": list(item.question.options),
         "details": plain(item.details) | ({} if text is None else {"has_text": has_text(text)}),
         "cues": [plain(each) for each in cues],

@@ -283,6 +283,30 @@ def test_two_runs_of_vimu_are_compared_task_by_task(run: Run, tmp_path: Path) ->
     assert told == {"old: answers": ("0.5", "1.0"), "new: answers": ("1.0", "1.0")}
 
 
+def test_one_id_of_two_questions_is_not_paired(run: Run, tmp_path: Path) -> None:
+    """The second table has lost its first row, so that all ids of rows have moved up."""
+
+    def written(name: str, questions: list[str]) -> Path:
+        rows = [
+            {"question": f"q/{n}", "question_text": words, "video": f"v{n}", "score": 1.0}
+            for n, words in enumerate(questions)
+        ]
+        (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        return tmp_path / name
+
+    first = written("first.jsonl", ["Who?", "What?", "Why?", "Where?"])
+    moved = written("moved.jsonl", ["What?", "Why?", "Where?"])
+    said = run("compare", str(first), str(moved), "--out", str(tmp_path))
+    assert said.code == 2
+    assert "no question in common: q/0, q/1, q/2 stand for other words in each" in said.err
+    partly = written("partly.jsonl", ["Who?", "What?", "Where?", "Why?"])
+    shown = run("compare", str(first), str(partly), "--out", str(tmp_path), "--json")
+    assert shown.code == 0
+    page = next(tmp_path.glob("*.md")).read_text(encoding="utf-8")
+    assert "2 questions have the same id and other words in each run, and are left out" in page
+    assert "2 questions are in both runs, 0 only in the first and 0 only in the second" in page
+
+
 def test_stamps_of_two_runs_are_compared(run: Run, records: Path, tmp_path: Path) -> None:
     shown = run("compare", str(records), str(records), "--out", str(tmp_path), "--json")
     told = json.loads(shown.out)["words"]

@@ -327,7 +327,28 @@ def test_a_gain_that_the_control_shows_too_is_within_noise() -> None:
     rows = [*two([0] * 12, [1] * 12), *(row(f"v{at}", "shuffled", 1) for at in range(12))]
     section = against_controls.section(given(rows, controls={"shuffled": ()}))
     (line,) = words(table(section, "controls"))
-    assert (line[0], line[1], line[3], line[-1]) == ("cues", "shuffled", "+0.0", "within noise")
+    assert (line[0], line[1], line[4], line[-1]) == ("cues", "shuffled", "+0.0", "within noise")
+
+
+def test_a_control_that_changed_no_prompt_is_told() -> None:
+    def told(same: int) -> tuple[list[str], str]:
+        rows = two([0] * 12, [1] * 12)
+        rows = [replace(r, key=f"{r.condition} {r.video}") for r in rows]
+        rows += [
+            row(f"v{at}", "shuffled", 1, key=f"cues v{at}" if at < same else f"shuffled v{at}")
+            for at in range(12)
+        ]
+        made = given(rows, controls={"shuffled": ()})
+        (line,) = words(table(against_controls.section(made), "controls"))
+        section = differences.between(made.outcomes, [("cues", "shuffled")])
+        assert section is not None
+        return line, section.words[1]
+
+    line, sentence = told(8)
+    assert (line[3], line[-1]) == ("8", "within noise")
+    assert sentence.endswith("8 of 12 answers are to the very prompt of cues, and cannot differ.")
+    assert told(12)[0][-1] == "the control changed no prompt"
+    assert "very prompt" not in told(0)[1]
 
 
 def test_echoes_stand_beside_the_rate_without_cues() -> None:

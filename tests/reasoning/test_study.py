@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, Status, VideoInfo
 from perception.errors import BadInput, CuelightError, UnknownName
 from perception.shipped import shipped
-from reasoning.judge import benchmark_of, pending
+from reasoning.judge import Judge, benchmark_of, judge_all, pending
 from reasoning.outgoing import frame_times
 from reasoning.records import Records
 from reasoning.reports import outcome_tables
@@ -55,8 +55,10 @@ videollms:
 """
 
 
-def written(folder: Path, conditions: str, sections: str = SECTIONS) -> Path:
-    (folder / "questions.csv").write_text(QUESTIONS)
+def written(
+    folder: Path, conditions: str, sections: str = SECTIONS, questions: str = QUESTIONS
+) -> Path:
+    (folder / "questions.csv").write_text(questions)
     for number, name in enumerate(("one.mp4", "two.mp4")):
         if not (folder / name).exists():
             clips.write_clip(folder / name, clips.moving_square(5 + number))
@@ -103,8 +105,14 @@ class Watched:
 Made = tuple[Run, scripted.Scripted, Watched]
 
 
-def made(folder: Path, conditions: str, sections: str = SECTIONS, **changes: Any) -> Made:
-    study = load(written(folder, conditions, sections))
+def made(
+    folder: Path,
+    conditions: str,
+    sections: str = SECTIONS,
+    questions: str = QUESTIONS,
+    **changes: Any,
+) -> Made:
+    study = load(written(folder, conditions, sections, questions))
     llm = scripted.build(study.arms[0].settings.videollms["scripted"])
     watched = changes.pop("watched", None) or Watched()
     records = Records(folder / "r.sqlite")
@@ -586,6 +594,86 @@ def test_results_of_other_tools_are_paired_with_ours(tmp_path: Path) -> None:
     ]
     assert table.under("theirs").rows[1].category == "Intention"
     assert len(table.pairs("all", "theirs")) == 2
+
+
+def test_imported_results_take_video_and_category_from_what_is_recorded(tmp_path: Path) -> None:
+    run, _, _ = made(tmp_path, "conditions: [{name: all}]")
+    run()
+    theirs = tmp_path / "theirs.csv"
+    theirs.write_text("question,verdict\ng,wrong\nWhy does he pull?,right\nquite another,right\n")
+    into = ("import-results", theirs, "--records", tmp_path / "r.sqlite", "--condition", "theirs")
+    assert cuelight(*into).exit_code == 0
+    rows = outcomes(run.records).under("theirs").rows
+    assert [(row.question, row.video, row.category) for row in rows] == [
+        ("questions/g", "one.mp4", "Grounding the Imagined"),
+        ("questions/i", "one.mp4", "Intention"),
+        ("quite another", "", ""),
+    ]
+
+
+def test_imported_results_replace_none_of_the_studys_own(tmp_path: Path) -> None:
+    run, _, _ = made(tmp_path, "conditions: [{name: all}]")
+    run()
+    before = outcomes(run.records)
+    (tmp_path / "t.csv").write_text("question,verdict\nquestions/g,wrong\n")
+    into = ("import-results", tmp_path / "t.csv", "--records", tmp_path / "r.sqlite")
+    done = cuelight(*into, "--condition", "all", "--model", run.model.llm.name)
+    assert done.exit_code == 2
+    assert "line 2: the study has answers of 'scripted' under 'all' of its own" in done.output
+    assert outcomes(run.records) == before
+    assert cuelight(*into, "--condition", "all", "--model", "another").exit_code == 0
+
+
+def test_answers_are_scored_again_when_the_key_changes(tmp_path: Path) -> None:
+    run, llm, _ = made(tmp_path, "conditions: [{name: all}]")
+    run()
+    assert [row.score for row in outcomes(run.records).rows] == [1.0, 1.0, 0.0]
+    run.records.close()
+    corrected = QUESTIONS.replace("a cup,A,Grounding", "a cup,B,Grounding")
+    again, llm, _ = made(tmp_path, "conditions: [{name: all}]", questions=corrected)
+    again()
+    assert not llm.requests, "the answers stand"
+    rows = outcomes(again.records).rows
+    assert [row.score for row in rows] == [0.0, 1.0, 0.0]
+    assert (rows[0].reference, rows[0].reason) == ("a cup", "'a rope', where 'a cup' is right.")
+
+
+def test_a_judges_verdict_falls_with_the_reference_that_it_was_held_against(tmp_path: Path) -> None:
+    questions = "video,id,question,reference\none.mp4,o,What does he hold?,a rope\n"
+    run, _, _ = made(tmp_path, "conditions: [{name: all}]", questions=questions)
+    run()
+    (cell,) = run.records.cells()
+    says_right = '{"correct": true, "explanation": "The same."}'
+    judge = Judge(scripted.Scripted(scripted.Options(default=says_right)))
+    (todo,) = pending(run.records, run.study.benchmark, judge.name)
+    judge_all(run.records, run.study.benchmark, judge, [todo], lambda done: None)
+    assert outcomes(run.records).rows[0].score == 1.0
+    run.records.close()
+    changed = questions.replace("a rope", "a wall")
+    again, llm, _ = made(tmp_path, "conditions: [{name: all}]", questions=changed)
+    again()
+    assert not llm.requests
+    assert outcomes(again.records).rows[0].state is State.UNSCORED
+    assert len(pending(again.records, again.study.benchmark, judge.name)) == 1
+    assert again.records.cells()[0][3] == cell[3]
+
+
+def test_one_judges_verdicts_leave_choices_and_imported_results_in(tmp_path: Path) -> None:
+    questions = f"{QUESTIONS}one.mp4,o,What is it?,a rope,,,,Temporal\n"
+    run, _, _ = made(tmp_path, "conditions: [{name: all}]", questions=questions)
+    run()
+    for name, correct in (("kind", "true"), ("strict", "false")):
+        reply = f'{{"correct": {correct}, "explanation": ""}}'
+        judge = Judge(scripted.Scripted(scripted.Options(default=reply)), name)
+        todo = pending(run.records, run.study.benchmark, name)
+        judge_all(run.records, run.study.benchmark, judge, todo, lambda done: None)
+    (tmp_path / "t.csv").write_text("question,verdict\nquestions/g,wrong\n")
+    import_table(run.records, tmp_path / "t.csv", "theirs", "m", run.study.benchmark.items())
+    for name, score in (("kind", 1.0), ("strict", 0.0)):
+        rows = outcomes(run.records, name).rows
+        found = {(row.condition, row.question.partition("/")[2]): row.score for row in rows}
+        choices = {("all", "g"): 1.0, ("all", "i"): 1.0, ("all", "t"): 0.0}
+        assert found == {("theirs", "g"): 0.0, **choices, ("all", "o"): score}
 
 
 def test_words_of_two_questions_name_neither(tmp_path: Path) -> None:
