@@ -29,6 +29,17 @@ class QuestionType(StrEnum):
     SOCIAL_JUDGMENT = "Social Judgment"
     THEORY_OF_MIND = "Theory of Mind"
 
+    @classmethod
+    def _missing_(cls, value: object) -> QuestionType | None:
+        """In upper or lower case too; MimeQA's table calls Theory of Mind *Perspective Taking*."""
+        words = " ".join(str(value).split()).casefold()
+        if words == PERSPECTIVE_TAKING.casefold():
+            return cls.THEORY_OF_MIND
+        return next((kind for kind in cls if kind.casefold() == words), None)
+
+
+PERSPECTIVE_TAKING = "Perspective Taking"
+
 
 @dataclass(frozen=True, slots=True)
 class Question:

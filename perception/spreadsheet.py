@@ -1,13 +1,20 @@
-"""Cells of CSV files that spreadsheets take for text and not for formulas."""
+"""CSV files as spreadsheets write and read them: what parts their cells, and cells that are text
+and no formulas."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["inert", "said"]
+__all__ = ["delimiter_of", "inert", "said"]
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _INERT = re.compile(r"''*[=+\-@\t\r]")
+
+
+def delimiter_of(head: str) -> str:
+    """What parts the cells of a file with this first line: comma, tab, or semicolon, as spreadsheets
+    write where commas are decimal points."""
+    return max(",;\t", key=head.count)
 
 
 def inert(cell: str) -> str:

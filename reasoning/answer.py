@@ -60,6 +60,8 @@ class FailureKind(StrEnum):
 
     UNAVAILABLE = "unavailable"
     """The model or its server could not be reached or loaded."""
+    REJECTED = "rejected"
+    """The server takes no such request, however often it is sent."""
     REFUSED = "refused"
     """The model declined, or a filter did."""
     TRUNCATED = "truncated"

@@ -178,8 +178,11 @@ def judge_all(
         verdict = judge(benchmark, each.item, each.asked)
         records.judge(each.key, judge.name, verdict, each.truth)
         unclear += isinstance(verdict, Unscored)
+        kinds = [FailureKind.UNAVAILABLE]
+        if unclear == done:
+            kinds.append(FailureKind.REJECTED)
         lost = isinstance(verdict, Unscored) and verdict.reason.startswith(
-            f"{_NOT_ASKED}{FailureKind.UNAVAILABLE}"
+            tuple(f"{_NOT_ASKED}{kind}" for kind in kinds)
         )
         gone = gone + 1 if lost else 0
         if gone == MOST_UNAVAILABLE:

@@ -71,6 +71,11 @@ class CuePlacement(StrEnum):
     cue begins or later."""
 
 
+_WHERE_FRAMES_LIE = (
+    "The video lasts for {video_time}, and {num_frames} frames are uniformly sampled from it.\n"
+    "These frames are located at {frame_time}. "
+)
+
 _OPENING = (
     "You are an expert in mime performance understanding and question answering.\n"
     "Typically, the mime would use exaggerated gestures or pretend objects to convey a message.\n"
@@ -84,11 +89,9 @@ _INSTRUCTIONS = {
         "If the mime is using imaginary objects, describe the objects as if they were real."
     ),
     Wording.FRAMES: _OPENING
+    + _WHERE_FRAMES_LIE
     + (
-        "The video lasts for {video_time}, and {num_frames} frames are uniformly sampled from "
-        "it.\n"
-        "These frames are located at {frame_time}. Answer the question in one sentence using the "
-        "video, with brief explanations.\n"
+        "Answer the question in one sentence using the video, with brief explanations.\n"
         "Do not describe the frames just answer the question.\n"
         "If the mime is using imaginary objects, describe the objects as if they were real."
     ),
@@ -97,6 +100,13 @@ _INSTRUCTIONS = {
         "Answer the question from the cues."
     ),
 }
+
+_OF_ANY_VIDEO = {
+    Wording.VIDEO: "Answer the question in one sentence using the video.",
+    Wording.FRAMES: f"{_WHERE_FRAMES_LIE}Answer the question in one sentence using the video.",
+    Wording.CUES: _INSTRUCTIONS[Wording.CUES],
+}
+"""The same without a word of mime."""
 
 CHOOSE = "Reply with the letter of the right option and nothing else."
 """Closes the prompt of a model that is asked to choose in words."""
@@ -138,11 +148,19 @@ def build(
     return (Text(words.opening), *shown, *closing)
 
 
-def opening(wording: Wording, frame_times_s: Sequence[float] = (), duration_s: float = 0.0) -> str:
-    """The instruction of ``wording``; ``FRAMES`` lists the frames' times and the duration."""
+def opening(
+    wording: Wording,
+    frame_times_s: Sequence[float] = (),
+    duration_s: float = 0.0,
+    *,
+    mime: bool = True,
+) -> str:
+    """The instruction of ``wording``, MimeQA's or one for any video; ``FRAMES`` lists the frames'
+    times and the duration."""
+    words = (_INSTRUCTIONS if mime else _OF_ANY_VIDEO)[wording]
     if wording is not Wording.FRAMES:
-        return _INSTRUCTIONS[wording]
-    return _INSTRUCTIONS[wording].format(
+        return words
+    return words.format(
         video_time=clock(duration_s),
         num_frames=len(frame_times_s),
         frame_time=", ".join(map(clock, frame_times_s)),

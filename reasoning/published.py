@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perception.errors import BadInput
+from perception.spreadsheet import delimiter_of
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -48,8 +50,8 @@ def _opened(path: Path, where_from: str) -> Iterator[str]:
 
 
 def table(path: Path, columns: Sequence[str], where_from: str) -> Iterator[Row]:
-    """Rows of a CSV file that has ``columns``, in any order, and may have more; empty lines are
-    skipped.
+    """Rows of a CSV file that has ``columns``, in any order, and may have more; its cells are
+    parted by commas, semicolons or tabs. Empty lines are skipped.
 
     Args:
         where_from: one sentence on where the file is to be had.
@@ -58,7 +60,9 @@ def table(path: Path, columns: Sequence[str], where_from: str) -> Iterator[Row]:
         BadInput: the file or a column is missing, two columns have one name, or a row has another
             number of cells than the head.
     """
-    reader = csv.reader(_opened(path, where_from))
+    lines = _opened(path, where_from)
+    first = next(lines, "")
+    reader = csv.reader(itertools.chain([first], lines), delimiter=delimiter_of(first))
     head = [name.strip() for name in _cells(path, reader) or ()]
     _check_head(path, head, columns)
     while (cells := _cells(path, reader)) is not None:

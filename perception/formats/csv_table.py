@@ -17,7 +17,7 @@ from perception import strict_json
 from perception.cue import Cue, CueTimeline, CueTrack, Span
 from perception.errors import BadInput
 from perception.format import Annotation, encodable, milliseconds, text_of
-from perception.spreadsheet import inert, said
+from perception.spreadsheet import delimiter_of, inert, said
 from perception.strict_json import Fields
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ class CsvTable:
     def read(self, content: bytes) -> tuple[Annotation, ...]:
         """A cue for every row; columns other than those of ``COLUMNS`` are passed over."""
         text = text_of(content)
-        first = text.partition("\n")[0]
-        delimiter = max(",;\t", key=first.count)
+        delimiter = delimiter_of(text.partition("\n")[0])
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:
             columns = [name.strip() for name in next(reader, ())]

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from perception.cue import CueTrack, VideoInfo
 from perception.errors import BadInput
+from perception.spreadsheet import delimiter_of
 from perception.text.similarity import is_similar
 from perception.text.split import WHOLE, Verdicts, seen_texts
 from perception.text_file import read_text
@@ -74,8 +75,7 @@ def read_review(path: Path) -> tuple[Row, ...]:
     if not path.exists():
         return ()
     text = read_text(path, "review")
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
+    delimiter = delimiter_of(text.partition("\n")[0])
     table = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         columns = [name.strip() for name in table.fieldnames or ()]

@@ -7,7 +7,8 @@ or ``option_a``, ``option_b``, … and ``answer`` (a letter) for choices; ``cate
     video,question,reference,option_a,option_b,answer,category,start,end
     clip.mp4,What does he hold?,a rope,,,,Grounding the Imagined,12.3,20
 
-Choices are right or wrong; open questions are judged as MimeQA's (Appendix C.5).
+Choices are right or wrong; open questions are judged. Prompts and judge are MimeQA's (Appendix C.5)
+where the option ``mime`` says so, else the same without a word of mime.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from fusion.question import Question, QuestionType
 from perception.cue import Span
 from perception.errors import BadInput
 from reasoning import published
-from reasoning.benchmark import Fault, Item, Shown
+from reasoning.answer import Answer, Unscored, Verdict
+from reasoning.benchmark import Fault, Item, Judging, Shown
 from reasoning.prompt import Wording, Words, letter, opening, question_words
-from reasoning.scoring import choices
+from reasoning.scoring import choices, judging
 from reasoning.scoring.choices import ChoiceScorer
 
 __all__ = ["LAYOUT", "SOURCE", "Benchmark", "Options", "build"]
@@ -42,7 +44,9 @@ class Options:
 
     table: str = "questions.csv"
     videos: str = ""
-    """Folder of the videos; empty = where the table lies."""
+    """Folder of the videos; empty = where the table lies, or ``videos`` there."""
+    mime: bool = False
+    """The videos show mime performances: models and judges are told so, as MimeQA's are."""
     shuffle_seed: int | None = None
     """Lays out choices in another order; None = as in the table."""
 
@@ -59,8 +63,10 @@ class Benchmark(ChoiceScorer):
 
     def __init__(self, options: Options) -> None:
         self._options, self._table = options, Path(options.table).expanduser()
-        videos = Path(options.videos).expanduser() if options.videos else self._table.parent
-        self._videos = videos
+        beside = self._table.parent
+        self._folders = (
+            [Path(options.videos).expanduser()] if options.videos else [beside, beside / "videos"]
+        )
 
     @property
     def categories(self) -> Sequence[str]:
@@ -70,14 +76,23 @@ class Benchmark(ChoiceScorer):
     @cached_property
     def _items(self) -> tuple[Item, ...]:
         rows = published.table(self._table, ("video", "question"), SOURCE)
-        items = tuple(self._item(number, *row) for number, row in enumerate(rows, start=1))
+        items = []
+        places: dict[str, str] = {}
+        for number, (where, row) in enumerate(rows, start=1):
+            item = self._item(number, where, row)
+            if (first := places.setdefault(item.question.id, where)) is not where:
+                raise BadInput(
+                    f"{where}: the id {item.question.id.rpartition('/')[2]!r} is that of {first}; "
+                    "each question needs its own, or none for its number in the table."
+                )
+            items.append(item)
         if not items:
             raise BadInput(f"{str(self._table)!r} holds no question.")
-        return items
+        return tuple(items)
 
     def _item(self, number: int, where: str, row: dict[str, str]) -> Item:
         category = (row.get("category") or "").strip()
-        known = {kind.casefold(): kind for kind in QuestionType}
+        kind = _kind(category)
         options = _options(row)
         reference = (row.get("reference") or "").strip()
         right: tuple[int, ...] = ()
@@ -96,12 +111,14 @@ class Benchmark(ChoiceScorer):
                 published.field(where, row, "question"),
                 tuple(options.values()),
                 _span(where, row),
-                known.get(category.casefold()),
+                kind,
                 f"{self._table.stem}/{(row.get('id') or '').strip() or number}",
             )
         except BadInput as error:
             raise BadInput(f"{where}: {error}" if where not in str(error) else str(error)) from None
-        item = Item(question, published.field(where, row, "video"), reference, right, category)
+        item = Item(
+            question, published.field(where, row, "video"), reference, right, kind or category
+        )
         seed = self._options.shuffle_seed
         return item if seed is None or not options else choices.shuffled(item, seed)
 
@@ -111,23 +128,37 @@ class Benchmark(ChoiceScorer):
 
     def check(self) -> Sequence[Fault]:
         """Videos that are missing; a missing or broken table raises ``BadInput``."""
-        return [
-            Fault(str(self._videos / name), "The table names it.")
-            for name in published.missing_videos(self._videos, self._items)
-        ]
+        missing = dict.fromkeys(item.video for item in self._items if self.video(item) is None)
+        return [Fault(str(self._folders[0] / name), "The table names it.") for name in missing]
 
     def video(self, item: Item) -> Path | None:
         """The item's video, None where it is missing."""
-        return published.video_file(self._videos, item.video)
+        found = (published.video_file(folder, item.video) for folder in self._folders)
+        return next(filter(None, found), None)
+
+    def score(self, item: Item, answer: Answer) -> Verdict | Unscored | Judging:
+        """Right or wrong choice; openly asked, what a judge is asked."""
+        if item.question.options:
+            return super().score(item, answer)
+        return judging.judging(item, answer, mime=self._options.mime)
 
     def words(self, item: Item, shown: Shown) -> Words:
-        """The prompts of ``cuelight ask``."""
+        """Those of ``cuelight ask``, or the same for any video."""
         wording = Wording.VIDEO if shown.native else Wording.FRAMES
         wording = wording if shown.frame_times_s else Wording.CUES
-        instruction = opening(wording, shown.frame_times_s, shown.duration_s)
+        instruction = opening(
+            wording, shown.frame_times_s, shown.duration_s, mime=self._options.mime
+        )
         if wording is Wording.CUES and not shown.cues:
             instruction = "Answer the question in one sentence."
         return Words(instruction, question_words(item.question))
+
+
+def _kind(category: str) -> QuestionType | None:
+    try:
+        return QuestionType(category)
+    except ValueError:
+        return None
 
 
 def _options(row: dict[str, str]) -> dict[str, str]:

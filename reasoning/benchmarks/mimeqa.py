@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fusion.question import Question, QuestionType
+from fusion.question import PERSPECTIVE_TAKING, Question, QuestionType
 from perception.cue import Span
 from perception.errors import BadInput
 from reasoning import published
@@ -184,14 +184,11 @@ class Benchmark:
 
 
 def _kind(where: str, value: str) -> QuestionType:
-    name = value.strip()
-    if name.casefold() == "perspective taking":
-        return QuestionType.THEORY_OF_MIND
-    for kind in QuestionType:
-        if kind.casefold() == name.casefold():
-            return kind
-    known = ", ".join([*QuestionType, "Perspective Taking"])
-    raise BadInput(f"{where}: question type must be one of {known}, not {value!r}.")
+    try:
+        return QuestionType(value)
+    except ValueError:
+        known = ", ".join([*QuestionType, PERSPECTIVE_TAKING])
+        raise BadInput(f"{where}: question type must be one of {known}, not {value!r}.") from None
 
 
 def _span(where: str, value: str) -> Span | None:

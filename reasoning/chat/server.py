@@ -18,6 +18,7 @@ from reasoning.outgoing import is_loopback, without_key
 from reasoning.transport.deadline import within
 from reasoning.transport.rate_limit import RateLimiter, RateOptions
 from reasoning.transport.retry import (
+    BAD_REQUEST,
     SERVER_ERROR,
     NotAnswered,
     RetryOptions,
@@ -157,7 +158,7 @@ class ChatServer:
             raise BadInput(f"{self._base_url} refused the key ({where}): {detail}.") from None
         if status == _NOT_FOUND:
             raise BadInput(f"{self._base_url} has no such model or address: {detail}.") from None
-        kind = FailureKind.UNAVAILABLE
+        kind = FailureKind.REJECTED if status in BAD_REQUEST else FailureKind.UNAVAILABLE
         if status == _TOO_LARGE or "context_length" in code or "context" in detail.lower():
             kind = FailureKind.TOO_LONG if status < SERVER_ERROR else kind
         elif "content_filter" in code or "content_policy" in code:

@@ -24,14 +24,19 @@ from reasoning.answer import FailureKind
 from reasoning.outgoing import is_loopback, without_key
 from reasoning.transport.deadline import within
 from reasoning.transport.rate_limit import RateLimiter, RateOptions
-from reasoning.transport.retry import NotAnswered, RetryOptions, asked_for_s, persevere
+from reasoning.transport.retry import (
+    BAD_REQUEST,
+    NotAnswered,
+    RetryOptions,
+    asked_for_s,
+    persevere,
+)
 
 __all__ = ["GeminiServer", "SharedFile"]
 
 _VERSION = "v1beta"
 """The one whose documentation has the sampling rate and the offsets of a clip."""
 
-_BAD_REQUEST = 400
 _NOT_ALLOWED = frozenset({401, 403})
 _NOT_FOUND = 404
 _TOO_LARGE = 413
@@ -201,13 +206,13 @@ class GeminiServer:
         status, details = int(error.code or 0), str(error.details)
         detail = self._clean(str(error.message or error.status or "no reason")).rstrip(".")
         is_key = status in _NOT_ALLOWED or "API_KEY_INVALID" in details
-        if is_key or (status == _BAD_REQUEST and "api key" in detail.lower()):
+        if is_key or (status in BAD_REQUEST and "api key" in detail.lower()):
             raise BadInput(
                 f"{self._base_url} refused the key ({self._key_variable}): {detail}."
             ) from None
         if status == _NOT_FOUND:
             raise BadInput(f"{self._base_url} has no such model or address: {detail}.") from None
-        kind = FailureKind.UNAVAILABLE
+        kind = FailureKind.REJECTED if status in BAD_REQUEST else FailureKind.UNAVAILABLE
         if status == _TOO_LARGE or "exceeds the maximum number of tokens" in detail:
             kind = FailureKind.TOO_LONG
         return NotAnswered(

@@ -1,5 +1,6 @@
 """The judge of MimeQA (Appendix C.5, adapted there from Neptune), for every open question: its
-instruction and template word for word, and a strict reading of its reply."""
+instruction and template word for word, or without their words on mime, and a strict reading of its
+reply."""
 
 from __future__ import annotations
 
@@ -29,6 +30,21 @@ Your response should be one word, "TRUE" or "FALSE", and a brief explanation of 
 should respond "TRUE" if the candidate is a good answer in place of the reference answer, and \
 "FALSE" otherwise."""
 
+OF_ANY_VIDEO = """Answer Grading Instructions:
+Carefully consider the following question and answers about a video.
+You will be shown a "gold-standard" answer from a human annotator, referred to as the "Reference \
+Answer", and a "Candidate Answer".
+Your task is to determine whether the candidate answer is a good answer in place of the "gold" \
+reference using the following criteria:
+1. The candidate directly answers the question without deviation or misunderstanding.
+2. The candidate does not contain misleading information and does not hallucinate story plots \
+not present in the reference answer.
+3. The candidate answer can be a good answer in place of the reference answer even if they are \
+not semantically equivalent, as long as they are in the same ballpark.
+Your response should be one word, "TRUE" or "FALSE", and a brief explanation of your decision. You \
+should respond "TRUE" if the candidate is a good answer in place of the reference answer, and \
+"FALSE" otherwise."""
+
 TEMPLATE = """
 Question:
 "{question}"
@@ -51,12 +67,12 @@ _LEAD = re.compile(r"^[\s\"'*_`(\[]*(true|false)\b", re.IGNORECASE)
 _WORD = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 
 
-def judging(item: Item, answer: Answer) -> Judging:
-    """What the judge is asked about ``answer``."""
+def judging(item: Item, answer: Answer, *, mime: bool = True) -> Judging:
+    """What the judge is asked about ``answer``, of a mime performance or of any video."""
     words = TEMPLATE.format(
         question=item.question.text, candidate_answer=answer.text, ref_answer=item.reference
     )
-    return Judging(INSTRUCTION, words, SCHEMA)
+    return Judging(INSTRUCTION if mime else OF_ANY_VIDEO, words, SCHEMA)
 
 
 def read_verdict(reply: str, judge: str) -> Verdict | Unscored:

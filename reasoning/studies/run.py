@@ -29,7 +29,8 @@ from reasoning.videollm import VideoLLM
 __all__ = ["MOST_UNAVAILABLE", "Run"]
 
 MOST_UNAVAILABLE = 5
-"""Calls in a row that find no model: the run ends, and the same command goes on later."""
+"""Calls in a row, about as many questions where there are as many, that find no model, or with
+which a run begins and that the model's server rejects: the same command goes on later."""
 
 
 def _nobody(progress: Progress) -> None:
@@ -66,7 +67,9 @@ class Run:
         self._timelines = Timelines(study, perceive)
         self._calibrated = fingerprint()
         self._clock = Clock(0, ())
-        self._unavailable = 0
+        self._unavailable: list[str] = []
+        self._most_questions = 0
+        self._is_answered = False
 
     def todo(self) -> tuple[Todo, ...]:
         """All cells, a video's together, with what is recorded of them.
@@ -105,6 +108,8 @@ class Run:
             if cell.key:
                 self._asking.score(cell, cell.key)
         waiting = [cell for cell in cells if not cell.key]
+        questions = {cell.item.question.id for cell in waiting}
+        self._most_questions = min(MOST_UNAVAILABLE, len(questions))
         if workers == 1:
             for cell in waiting:
                 self._work_at(cell)
@@ -164,14 +169,24 @@ class Run:
         start_s = time.monotonic()
         failure, calls = self._asking(cell, timeline)
         self._clock.answered(time.monotonic() - start_s, calls, failure is not None)
-        self._mind(failure)
+        self._mind(cell.item, failure)
 
-    def _mind(self, failure: Failure | None) -> None:
-        unavailable = failure is not None and failure.kind is FailureKind.UNAVAILABLE
-        gone = unavailable and failure is not None and failure.model != PERCEPTION
-        self._unavailable = self._unavailable + 1 if gone else 0
-        if failure is not None and self._unavailable == MOST_UNAVAILABLE:
+    def _mind(self, item: Item, failure: Failure | None) -> None:
+        if failure is None or not self._is_of_model(failure):
+            self._is_answered |= failure is None
+            self._unavailable.clear()
+            return
+        self._unavailable.append(item.question.id)
+        many = len(self._unavailable) >= MOST_UNAVAILABLE
+        if many and len(set(self._unavailable)) >= self._most_questions:
             raise CuelightError(
-                f"{MOST_UNAVAILABLE} questions in a row got no answer ({failure.reason}) What was "
-                "answered is recorded; the same command goes on."
+                f"{len(self._unavailable)} calls in a row got no answer ({failure.reason}) What "
+                "was answered is recorded; the same command goes on."
             )
+
+    def _is_of_model(self, failure: Failure) -> bool:
+        """Whether it may be the model that is not there, or takes nothing of the kind, rather than
+        the one question."""
+        if failure.kind is FailureKind.REJECTED:
+            return not self._is_answered
+        return failure.kind is FailureKind.UNAVAILABLE and failure.model != PERCEPTION

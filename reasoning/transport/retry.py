@@ -16,7 +16,7 @@ from typing import TypeVar
 from perception.errors import BadInput
 from reasoning.answer import FailureKind
 
-__all__ = ["NotAnswered", "RetryOptions", "asked_for_s", "pause_s", "persevere"]
+__all__ = ["BAD_REQUEST", "NotAnswered", "RetryOptions", "asked_for_s", "pause_s", "persevere"]
 
 T = TypeVar("T")
 
@@ -24,6 +24,7 @@ _LOG = logging.getLogger(__name__)
 
 _BUSY = frozenset({408, 409, 425, 429})
 SERVER_ERROR = 500
+BAD_REQUEST = frozenset({400, 422})
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,6 @@ __all__ = ["Gemini", "Options", "build", "build_draft"]
 _SMALL_PX = 64
 """Size of the frames that are sampled here: of them only the times are needed."""
 
-_BAD_REQUEST = 400
-
 
 class Gemini:
     """A model at Google."""
@@ -249,7 +247,7 @@ class Gemini:
 
 def _is_unknown(reply: NotAnswered) -> bool:
     """Whether Google may not know something that was asked for, as JSON of a schema."""
-    return reply.kind is FailureKind.UNAVAILABLE and reply.status == _BAD_REQUEST
+    return reply.kind is FailureKind.REJECTED
 
 
 def build(options: Options) -> Gemini:

@@ -32,8 +32,6 @@ __all__ = ["FramesAs", "OpenAICompatible", "Options", "build", "build_draft"]
 _CONTEXT_TOKENS = {"gpt-4o": 128_000, "gpt-4o-mini": 128_000, "o3": 200_000}
 """From OpenAI's model pages."""
 
-_BAD_REQUEST = frozenset({400, 422})
-
 
 class OpenAICompatible:
     """A model behind a server."""
@@ -189,8 +187,8 @@ class OpenAICompatible:
         )
 
     def _is_about_structure(self, reply: NotAnswered, request: Request) -> bool:
-        may_be = reply.kind is FailureKind.UNAVAILABLE and reply.status in _BAD_REQUEST
-        return may_be and schema(request) is not None and self._structured
+        may_be = reply.kind is FailureKind.REJECTED and self._structured
+        return may_be and schema(request) is not None
 
     def _record(self, request: Request, count: TokenCount) -> dict[str, Any]:
         options = self.options

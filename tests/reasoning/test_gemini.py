@@ -360,7 +360,7 @@ NO_CANDIDATE = Reply({"usageMetadata": {"promptTokenCount": 3}})
         (Reply({"candidates": 5}), FailureKind.UNAVAILABLE),
         (Reply(b"{}", cut=True), FailureKind.UNAVAILABLE),
         (Reply(b"", 302, {"Location": "http://127.0.0.1:9/"}), FailureKind.UNAVAILABLE),
-        (error(400, "no such field"), FailureKind.UNAVAILABLE),
+        (error(400, "no such field"), FailureKind.REJECTED),
         (
             error(
                 400, "The input token count (9) exceeds the maximum number of tokens allowed (8)"

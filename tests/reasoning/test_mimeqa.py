@@ -126,6 +126,45 @@ def test_a_table_of_ones_own_mixes_open_questions_and_choices(tmp_path: Path) ->
     assert [fault.path for fault in benchmark.check()] == [str(tmp_path / "a.mp4")]
 
 
+def test_a_table_as_a_spreadsheet_saves_it(tmp_path: Path) -> None:
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "videos" / "a.mp4").touch()
+    text = (
+        "\ufeffvideo;question;reference;category\r\n"
+        "a.mp4;Why, then?;fun;grounding the IMAGINED\r\n"
+        "b.mp4;Who?;him;Perspective taking\r\n"
+    )
+    benchmark = own(tmp_path, text)
+    assert benchmark.categories == ("Grounding the Imagined", "Theory of Mind")
+    first, second = benchmark.items()
+    assert first.question.text == "Why, then?"
+    assert second.question.type is QuestionType.THEORY_OF_MIND
+    assert benchmark.video(first) == tmp_path / "videos" / "a.mp4"
+    assert [fault.path for fault in benchmark.check()] == [str(tmp_path / "b.mp4")]
+
+
+def test_two_questions_of_one_id_are_an_error(tmp_path: Path) -> None:
+    head = "video,id,question,reference\n"
+    with pytest.raises(BadInput, match=r"line 4: the id 'x' is that of mine.csv, line 2"):
+        own(tmp_path, f"{head}a.mp4,x,Q?,r\na.mp4,y,Q?,r\na.mp4,x,R?,r\n").items()
+
+
+@pytest.mark.parametrize("mime", [True, False])
+@pytest.mark.parametrize("native", [True, False])
+def test_ones_own_videos_are_mime_only_where_one_says_so(
+    tmp_path: Path, mime: bool, native: bool
+) -> None:
+    benchmark = own(tmp_path, "video,question,reference\na.mp4,Q?,r\n", mime=mime)
+    (item,) = benchmark.items()
+    words = benchmark.words(item, Shown((0.5, 1.0), 2.0, native))
+    assert ("mime" in words.opening) is mime
+    assert "Answer the question in one sentence using the video" in words.opening
+    assert ("00 min:00.50 sec" in words.opening) is not native
+    asked = benchmark.score(item, Answer("a", "m", True))
+    assert isinstance(asked, Judging)
+    assert ("mime" in asked.instruction) is mime
+
+
 @pytest.mark.parametrize(
     ("row", "words"),
     [

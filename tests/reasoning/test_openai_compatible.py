@@ -324,7 +324,7 @@ def test_a_reply_that_names_no_option_is_never_guessed(words: str) -> None:
         (says(None), FailureKind.TRUNCATED),
         (error(400, "too many tokens", "context_length_exceeded"), FailureKind.TOO_LONG),
         (error(413, "too large"), FailureKind.TOO_LONG),
-        (error(400, "no such field"), FailureKind.UNAVAILABLE),
+        (error(400, "no such field"), FailureKind.REJECTED),
         (Reply({"object": "chat.completion", "choices": []}), FailureKind.UNAVAILABLE),
         (Reply({"error": {"message": "down"}}), FailureKind.UNAVAILABLE),
         (Reply(b"<html>proxy</html>"), FailureKind.UNAVAILABLE),

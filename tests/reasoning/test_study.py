@@ -28,7 +28,7 @@ from reasoning.results.outcomes import Outcomes, State
 from reasoning.scoring import judge_agreement
 from reasoning.studies.conditions import conditions_of
 from reasoning.studies.plan import plan_of
-from reasoning.studies.run import MOST_UNAVAILABLE, Run
+from reasoning.studies.run import Run
 from reasoning.studies.stamp import stamp
 from reasoning.study import Study, load
 from reasoning.videollm import Request
@@ -405,9 +405,26 @@ def test_a_failure_is_asked_again_and_never_counted(tmp_path: Path) -> None:
 def test_a_model_that_is_gone_ends_the_run(tmp_path: Path) -> None:
     sections = SECTIONS.replace('{default: "A"}', "{rules: []}")
     run, llm, _ = made(tmp_path, "repeats: 4\nconditions: [{name: a, cues: none}]", sections)
+    with pytest.raises(CuelightError, match=r"9 calls in a row got no answer.*same command"):
+        run()
+    assert len(llm.requests) == 9, "five calls or more, and all three questions"
+
+
+def test_a_question_that_the_server_rejects_holds_up_no_other(tmp_path: Path) -> None:
+    rule = '{default: "A", rules: [{pattern: "hold", failure: rejected}]}'
+    sections = SECTIONS.replace('{default: "A"}', rule)
+    run, _, _ = made(tmp_path, "repeats: 20\nconditions: [{name: a, cues: none}]", sections)
+    end = run()
+    assert (end.done, end.failed) == (40, 20)
+
+
+def test_a_server_that_rejects_everything_ends_the_run(tmp_path: Path) -> None:
+    rule = '{rules: [{pattern: "", failure: rejected}]}'
+    sections = SECTIONS.replace('{default: "A"}', rule)
+    run, llm, _ = made(tmp_path, "repeats: 4\nconditions: [{name: a, cues: none}]", sections)
     with pytest.raises(CuelightError, match="same command"):
         run()
-    assert len(llm.requests) == MOST_UNAVAILABLE
+    assert len(llm.requests) == 9
 
 
 def test_cues_that_could_not_be_had_are_no_condition_without_cues(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from perception.cue import Span
 from perception.errors import BadInput
+from perception.spreadsheet import delimiter_of
 from perception.text_file import read_text
 
 __all__ = ["PARTS", "Faults", "LabelledSpan", "SpanFile", "read_spans"]
@@ -115,8 +116,8 @@ def read_spans(path: Path, traces: Path | None = None) -> SpanFile:
     text = read_text(path, "labels file")
     if not text.strip():
         raise BadInput(f"{str(path)!r} is empty; its first line names the columns: {_columns()}.")
-    first = text.lstrip().partition("\n")[0]
-    reader = csv.reader(io.StringIO(text), delimiter=max(",;\t", key=first.count), strict=True)
+    delimiter = delimiter_of(text.lstrip().partition("\n")[0])
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
     faults = Faults(path)
     try:
         rows = [(reader.line_num, cells) for cells in reader if any(c.strip() for c in cells)]
