@@ -12,8 +12,8 @@ _INERT = re.compile(r"''*[=+\-@\t\r]")
 
 
 def delimiter_of(head: str) -> str:
-    """What parts the cells of a file with this first line: comma, tab, or semicolon, as spreadsheets
-    write where commas are decimal points."""
+    """What parts the cells of a file with this first line: comma, tab, or semicolon, which
+    spreadsheets write where commas are decimal points."""
     return max(",;\t", key=head.count)
 
 

@@ -70,11 +70,14 @@ class Asking:
         self._frames = SampledFrames()
         self._tools: dict[str, Tools] = {}
 
-    def __call__(self, cell: Todo, timeline: CueTimeline) -> tuple[Failure | None, int]:
+    def __call__(
+        self, cell: Todo, timeline: CueTimeline, hindrance: str = ""
+    ) -> tuple[Failure | None, int]:
         """Ask, put what came back on record and score it.
 
         Args:
             timeline: what the condition lets the model know of the video.
+            hindrance: why the question cannot be asked; it is then a failure, and nobody is asked.
 
         Returns:
             The failure, if there is no answer, and how many calls the model had to answer.
@@ -87,7 +90,12 @@ class Asking:
             self._bench,
             sees=cell.arm.condition.video,
         )
-        asked, call = self._asked(cell, timeline, recorded)
+        if broken := [each for each in timeline.tracks if each.status is Status.FAILED]:
+            hindrance = "; ".join(f"{each.kind}: {' '.join(each.notes)}" for each in broken)
+        if hindrance:
+            asked, call = _unperceived(cell.own_item, hindrance, recorded)
+        else:
+            asked, call = self._asked(cell, timeline, recorded)
         facts = _facts(cell, timeline, asked, self._model)
         key = self._records.plan(cell.arm.name, question, cell.repeat, call, facts)
         failure = asked.reply if isinstance(asked.reply, Failure) else None
@@ -109,9 +117,6 @@ class Asking:
             self._records.judge(key, benchmark.name, verdict, item.truth)
 
     def _asked(self, cell: Todo, timeline: CueTimeline, recorded: Recorded) -> tuple[Asked, Call]:
-        if broken := [each for each in timeline.tracks if each.status is Status.FAILED]:
-            words = "; ".join(f"{each.kind}: {' '.join(each.notes)}" for each in broken)
-            return _unperceived(cell.own_item, words, recorded)
         task = self._task(cell, timeline, recorded)
         asked = cell.arm.settings.strategy.build()(task)
         return asked, recorded.call(asked.request)

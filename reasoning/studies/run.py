@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.metadata import version
 
-from perception.errors import CuelightError
+from perception.cue import CueTimeline
+from perception.errors import CuelightError, UnreadableVideo
 from reasoning.answer import Failure, FailureKind
 from reasoning.benchmark import Item
 from reasoning.plain import plain
@@ -21,7 +22,7 @@ from reasoning.studies.asking import PERCEPTION, Asking, Todo
 from reasoning.studies.checks import check
 from reasoning.studies.clock import Clock, Progress
 from reasoning.studies.recorded import Bench, Model
-from reasoning.studies.videos import Perceive, Timelines
+from reasoning.studies.videos import Perceive, Timelines, no_video
 from reasoning.study import Arm, Study
 from reasoning.tools.calibration import fingerprint
 from reasoning.videollm import VideoLLM
@@ -164,12 +165,28 @@ class Run:
 
     def _ask(self, cell: Todo) -> None:
         start_s = time.monotonic()
-        timeline = self._timelines.timeline(cell.arm, cell.own_item)
+        timeline, hindrance = self._seen(cell)
         self._clock.perceived(cell.item.video, time.monotonic() - start_s)
         start_s = time.monotonic()
-        failure, calls = self._asking(cell, timeline)
+        failure, calls = self._asking(cell, timeline, hindrance)
         self._clock.answered(time.monotonic() - start_s, calls, failure is not None)
         self._mind(cell.item, failure)
+
+    def _seen(self, cell: Todo) -> tuple[CueTimeline, str]:
+        """What the condition lets the model know of the video, and why nobody can be asked about
+        it; empty where they can."""
+        item = cell.own_item
+        try:
+            timeline = self._timelines.timeline(cell.arm, item)
+        except UnreadableVideo as error:
+            return CueTimeline(no_video(item)), str(error)
+        info, span = timeline.video, item.question.span
+        if info.sha256 and span is not None and span.start_s >= info.duration_s:
+            return timeline, (
+                f"The question is about {span.start_s:g} s to {span.end_s:g} s, and {info.name!r} "
+                f"ends at {info.duration_s:.2f} s."
+            )
+        return timeline, ""
 
     def _mind(self, item: Item, failure: Failure | None) -> None:
         if failure is None or not self._is_of_model(failure):

@@ -24,7 +24,7 @@ from reasoning.studies.oracle import with_oracle
 from reasoning.study import Arm, Study
 from reasoning.tools.vocabulary import vocabulary
 
-__all__ = ["Perceive", "Timelines", "fuser"]
+__all__ = ["Perceive", "Timelines", "fuser", "no_video"]
 
 Perceive = Callable[[Path, Config, Sequence[str]], CueTimeline]
 """A video's timeline of these kinds, by the settings' recognizers."""
@@ -96,7 +96,7 @@ class Timelines:
     def _of_kinds(self, arm: Arm, item: Item) -> CueTimeline:
         path = arm.benchmark.video(item)
         if path is None:
-            return CueTimeline(_no_video(item))
+            return CueTimeline(no_video(item))
         kinds = self._kinds_like(arm)
         key = (str(path), digest(plain(arm.settings.recognizers)) if kinds else "")
         if key not in self._known:
@@ -142,7 +142,8 @@ def fuser(condition: Condition) -> Callable[..., CuePrompt]:
     return lambda *args: fuse_control(control, *args[:_WITHOUT_REJECTED])
 
 
-def _no_video(item: Item) -> VideoInfo:
+def no_video(item: Item) -> VideoInfo:
+    """Stands for a video that is missing or cannot be read."""
     return VideoInfo(item.video, "", 0.0, 0.0, 0, 0, 0.0, has_video=False, has_audio=False)
 
 

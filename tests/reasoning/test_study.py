@@ -427,6 +427,32 @@ def test_a_server_that_rejects_everything_ends_the_run(tmp_path: Path) -> None:
     assert len(llm.requests) == 9
 
 
+def test_a_video_that_cannot_be_read_holds_up_no_other(tmp_path: Path) -> None:
+    sections = SECTIONS.replace('{default: "A"}', '{default: "A", frame_rate_hz: 1.0}')
+    path = written(tmp_path, "conditions: [{name: seen, cues: none}, {name: all}]", sections)
+    (tmp_path / "one.mp4").write_bytes(b"no video " * 300)
+    ran = cuelight("ablate", path, "--records", tmp_path / "r.sqlite", "--quiet")
+    assert ran.exit_code == 1, ran.output
+    rows = outcomes(Records(tmp_path / "r.sqlite")).under("seen").rows
+    assert [(row.video, row.state) for row in rows] == [
+        ("one.mp4", State.FAILED),
+        ("one.mp4", State.FAILED),
+        ("two.mp4", State.SCORED),
+    ]
+    assert "one.mp4' is not a video or audio file that can be read" in rows[0].reason
+
+
+def test_nobody_is_asked_about_what_lies_behind_the_end(tmp_path: Path) -> None:
+    head = "video,id,question,reference,start,end\n"
+    questions = f"{head}one.mp4,in,What?,a rope,9,12\none.mp4,out,What?,a rope,500,600\n"
+    run, llm, _ = made(tmp_path, "conditions: [{name: all}]", questions=questions)
+    run()
+    assert len(llm.requests) == 1
+    inside, behind = outcomes(run.records).rows
+    assert (inside.state, behind.state) == (State.UNSCORED, State.FAILED)
+    assert "500 s to 600 s, and 'one.mp4' ends at 10.00 s" in behind.reason
+
+
 def test_cues_that_could_not_be_had_are_no_condition_without_cues(tmp_path: Path) -> None:
     conditions = "conditions: [{name: no, cues: none}, {name: all}, {name: speech, cues: speech}]"
     run, _, _ = made(tmp_path, conditions, watched=Watched(Status.FAILED))
@@ -552,6 +578,21 @@ def test_the_plan_counts_what_is_to_come(tmp_path: Path) -> None:
 
 
 # --------------------------------------------------------------------------- in and out of tables
+
+
+def test_the_plan_is_never_less_than_what_is_sent(tmp_path: Path) -> None:
+    """Whole videos among short parts, long questions among short ones."""
+    head = "video,id,question,reference,start,end\n"
+    rows = [f"one.mp4,s{n},{'Why? ' * n},x,0,0.1\n" for n in range(1, 20)]
+    rows += [f"two.mp4,w{n},Who?,x,,\n" for n in range(5)]
+    sections = SECTIONS.replace('{default: "A"}', '{default: "A", frame_rate_hz: 20.0}')
+    run, llm, _ = made(
+        tmp_path, "conditions: [{name: a, cues: none}]", sections, head + "".join(rows)
+    )
+    planned = plan_of(run.todo(), llm)
+    run()
+    sent = sum(llm.count(request).tokens for request in llm.requests)
+    assert sent <= planned.conditions[0].prompt_tokens <= 1.5 * sent
 
 
 def test_exports_hold_what_was_asked_and_answered(tmp_path: Path) -> None:
