@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -20,6 +21,9 @@ _BUSY_S = 60.0
 
 _DAMAGE = ("malformed", "Could not decode")
 """In what SQLite says of a file that is no longer as it was written."""
+
+
+_NAMES = re.compile(r"CREATE TABLE IF NOT EXISTS (\w+)")
 
 
 class Database:
@@ -45,6 +49,7 @@ class Database:
                 f"e.g. {str(path / 'study.sqlite')!r}."
             )
         self.path, self._kind = path, kind
+        self._names = {"about", *_NAMES.findall(tables)}
         self._lock = threading.Lock()
         with self._spoken():
             is_fixed = _is_fixed(path)
@@ -98,19 +103,21 @@ class Database:
 
     def _check(self, schema: int, must_be: bool) -> None:
         """See that what is there may be used."""
-        tables = {name for (name,) in self.read("SELECT name FROM sqlite_master")}
-        if "about" not in tables and (tables or must_be):
-            holds = ", ".join(sorted(tables)[:3]) or "no table"
-            raise BadInput(
-                f"{str(self.path)!r} is not a file of {self._kind}: it is a database with {holds}. "
-                "Give the study another file."
-            )
-        for (found,) in self.read("SELECT schema FROM about") if tables else ():
+        columns = [row[1] for row in self.read("PRAGMA table_info(about)")]
+        for (found,) in self.read("SELECT schema FROM about") if columns == ["schema"] else ():
             if found != schema:
                 raise BadInput(
                     f"{str(self.path)!r} has version {found} of {self._kind}; this Cuelight reads "
                     f"version {schema}. Give the study another file."
                 )
+        named = self.read("SELECT name FROM sqlite_master WHERE type = 'table'")
+        tables = {name for (name,) in named}
+        if not self._names <= tables and (tables or must_be):
+            holds = ", ".join(sorted(tables - self._names or tables)[:3]) or "no table"
+            raise BadInput(
+                f"{str(self.path)!r} is not a file of {self._kind}: it is a database with {holds}. "
+                "Give the study another file."
+            )
 
     def _prepare(self, tables: str, schema: int) -> None:
         self._connection.execute("PRAGMA journal_mode=WAL")
@@ -140,6 +147,10 @@ class Database:
             ) from error
         except UnicodeDecodeError as error:
             raise self._damaged(str(error)) from error
+        except UnicodeEncodeError as error:
+            raise BadInput(
+                f"{error.object!r} cannot be put on record: it holds half a character."
+            ) from error
         except OSError as error:
             raise StorageError(f"Cannot make {str(self.path)!r}: {error.strerror}.") from error
 

@@ -24,6 +24,11 @@ MAX_VALUES = 100_000
 class _Loader(yaml.SafeLoader):
     """Safe, and strict about keys."""
 
+    def construct_scalar(self, node: yaml.ScalarNode) -> str:
+        """JSON writes characters beyond U+FFFF as two escapes, which PyYAML leaves two halves."""
+        words = str(super().construct_scalar(node))
+        return words.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[str] = set()
         for key, _ in node.value:

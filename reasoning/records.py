@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,11 @@ from reasoning.database import Database
 __all__ = ["Call", "Records", "call_key", "digest"]
 
 SCHEMA = 1
+
+_VERDICTS: Mapping[str, type[Verdict | Unscored]] = {"verdict": Verdict, "unscored": Unscored}
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half a character, which a model's reply may hold and SQLite's text may not: it is written as the
+escape that JSON has for it."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -119,7 +125,7 @@ class Records:
         """``(condition, question, repeat, key, facts)`` of every planned cell."""
         rows = self._file.read("SELECT condition, question, repeat, key, facts FROM plan")
         with self._file.whole():
-            return [(*row[:4], json.loads(row[4])) for row in rows]
+            return [(*row[:4], _object(row[4])) for row in rows]
 
     def keep(self, call: Call, reply: Answer | Failure, seconds: float) -> str:
         """Record what came back; a failure goes to the log and leaves the call open."""
@@ -193,10 +199,10 @@ class Records:
         if not rows:
             return None
         with self._file.whole():
-            document = json.loads(rows[0][0])
+            document = _object(rows[0][0])
             held = document.pop("of", "")
             ((kind, fields),) = document.items()
-            found = Verdict(**fields) if kind == "verdict" else Unscored(**fields)
+            found = _VERDICTS[kind](**fields)
         return None if truth and held and held != truth else found
 
     def judges(self) -> tuple[str, ...]:
@@ -216,7 +222,7 @@ class Records:
         """The stamps of all runs, oldest first."""
         rows = self._file.read("SELECT stamp FROM runs ORDER BY id")
         with self._file.whole():
-            return [json.loads(row[0]) for row in rows]
+            return [_object(row[0]) for row in rows]
 
     def close(self) -> None:
         """Let go of the file."""
@@ -224,7 +230,15 @@ class Records:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
+    return _HALF.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _object(text: str) -> dict[str, Any]:
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError(f"an object should stand there, not {value!r}")
+    return value
 
 
 def _plain(value: Any) -> Any:

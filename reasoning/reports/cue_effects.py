@@ -19,7 +19,7 @@ _LEVEL = 0.05
 
 def section(given: Given) -> Section | None:
     """None where no prompt held a cue."""
-    with_cues = dict.fromkeys(row.condition for row in given.outcomes.rows if row.cues)
+    with_cues = dict.fromkeys(row.condition for row in given.outcomes.scored.rows if row.cues)
     conditions = [each for each in given.others if each in with_cues]
     if not conditions:
         return None

@@ -151,7 +151,8 @@ class Report:
 
 
 def _plain(words: str) -> str:
-    return visible(words).replace("\n", " ").replace("<", "&lt;").strip()
+    """Without line breaks, tags, links and pictures."""
+    return visible(words).replace("\n", " ").replace("<", "&lt;").replace("](", "]\\(").strip()
 
 
 def _piped(cells: Sequence[object]) -> str:

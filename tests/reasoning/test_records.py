@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -188,10 +189,56 @@ def test_another_file_is_not_taken_for_records(tmp_path: Path) -> None:
     db = sqlite3.connect(tmp_path / "shop.sqlite")
     db.executescript("CREATE TABLE orders (id INTEGER);")
     db.close()
-    before = (tmp_path / "shop.sqlite").read_bytes()
-    with pytest.raises(BadInput, match="a database with orders"):
-        Records(tmp_path / "shop.sqlite")
-    assert (tmp_path / "shop.sqlite").read_bytes() == before
+    db = sqlite3.connect(tmp_path / "club.sqlite")
+    db.executescript("CREATE TABLE about (who TEXT); CREATE TABLE orders (id INTEGER);")
+    db.close()
+    db = sqlite3.connect(tmp_path / "like.sqlite")
+    db.executescript("CREATE TABLE about (schema INTEGER); CREATE TABLE orders (id INTEGER);")
+    db.execute("INSERT INTO about VALUES (1)")
+    db.commit()
+    db.close()
+    for name in ("shop", "club", "like"):
+        path = tmp_path / f"{name}.sqlite"
+        before = path.read_bytes()
+        with pytest.raises(BadInput, match="a database with orders"):
+            Records(path)
+        assert path.read_bytes() == before
+
+
+def test_half_a_character_in_a_reply_makes_the_round_trip(tmp_path: Path) -> None:
+    records = Records(tmp_path / "study.sqlite")
+    answer = replace(ANSWER, text="A \ud800 rope", request={"said": "\udcff"})
+    key = records.keep(CALL, answer, 0.5)
+    assert records.answer(key) == answer
+    records.stamp({"about": "\ud83d"})
+    assert records.stamps() == [{"about": "\ud83d"}]
+    with pytest.raises(BadInput, match="half a character"):
+        records.plan("\ud83d", "q", 0, CALL, {})
+
+
+@pytest.mark.parametrize(
+    ("change", "read"),
+    [
+        ("UPDATE answers SET answer = '{not json'", lambda records, key: records.answer(key)),
+        ("UPDATE answers SET answer = '[1]'", lambda records, key: records.answer(key)),
+        ("UPDATE plan SET facts = '[1]'", lambda records, key: records.cells()),
+        ("UPDATE runs SET stamp = '3'", lambda records, key: records.stamps()),
+        ("UPDATE verdicts SET verdict = '{\"x\": {}}'", lambda r, key: r.verdict(key, "judge")),
+        ("UPDATE verdicts SET verdict = '4'", lambda r, key: r.verdict(key, "judge")),
+    ],
+)
+def test_rows_that_are_not_ours_are_told(
+    tmp_path: Path, written: bytes, change: str, read: Callable[[Records, str], object]
+) -> None:
+    path = tmp_path / "study.sqlite"
+    path.write_bytes(written)
+    db = sqlite3.connect(path)
+    db.execute(change)
+    db.commit()
+    db.close()
+    records = Records(path)
+    with pytest.raises(BadInput, match="are damaged"):
+        read(records, call_key(replace(CALL, question="q7")))
 
 
 WRITER = """
@@ -199,6 +246,7 @@ import sys
 from pathlib import Path
 from reasoning.records import Records
 from tests.reasoning.test_records import ANSWER, CALL
+from collections.abc import Callable
 from dataclasses import replace
 records = Records(Path(sys.argv[1]))
 for number in range(100_000):

@@ -220,6 +220,20 @@ def test_a_family_is_all_levels_and_categories_once() -> None:
     assert {differences.verdict(each) for each in found} == {"not clear after Holm"}
 
 
+def test_a_condition_that_failed_wholly_is_reported() -> None:
+    cue = InjectedCue("a", "action", "waves", 0.9)
+    rows = two([0, 1, 1], [1, 1, 1], cues=(cue,))
+    rows += [row(f"v{at}", "too long", None, cues=(cue,)) for at in range(3)]
+    found = cue_effects.section(given(rows))
+    assert {line[0] for line in words(table(found, "effect_of_confidence"))} == {"cues"}
+
+
+def test_links_and_pictures_in_an_answer_do_nothing() -> None:
+    told = Table("t", "T", ("Answer",), (("![p](http://a.example/p.png) [l](x) <b> a|b",),))
+    assert "](" not in told.markdown()
+    assert "![p]\\(http://a.example/p.png) [l]\\(x) &lt;b> a\\|b" in told.markdown()
+
+
 def test_more_conditions_are_more_chances() -> None:
     """Eight questions of eight videos gained: p = 2 / 2^8 alone, seven times that of seven."""
 

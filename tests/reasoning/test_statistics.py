@@ -51,6 +51,25 @@ def test_every_pairing_lies_within_the_range_of_its_margins(pairs: list[tuple[bo
     assert found.least_p <= statistics.mcnemar(gained, lost) <= found.most_p
 
 
+def test_the_range_of_margins_is_that_of_all_pairings() -> None:
+    for n, before, after in itertools.product(range(1, 13), range(13), range(13)):
+        if max(before, after) > n:
+            continue
+        gains = range(max(0, after - before), min(after, n - before) + 1)
+        ps = [statistics.mcnemar(gained, gained - (after - before)) for gained in gains]
+        found = statistics.mcnemar_from_margins(before, after, n)
+        assert (found.least_p, found.most_p) == (min(ps), max(ps))
+
+
+def test_margins_of_a_large_benchmark_are_told_at_once() -> None:
+    found = statistics.mcnemar_from_margins(500_000, 499_000, 1_000_000)
+    assert found.least_p < 1e-300
+    assert found.most_p == pytest.approx(stats.binomtest(499_000, 999_000).pvalue)
+    for gained, lost in [(480, 520), (481, 520), (700, 690)]:
+        expected = stats.binomtest(gained, gained + lost).pvalue
+        assert statistics.mcnemar(gained, lost) == pytest.approx(expected, rel=1e-9)
+
+
 def test_holm_as_statsmodels_and_by_hand() -> None:
     assert statistics.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert statistics.holm([]) == []
