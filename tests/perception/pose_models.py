@@ -36,11 +36,14 @@ def needs_mmpose() -> None:
         pytest.skip("needs the extra openmmlab")
 
 
-def brightest_simcc(path: Path, keypoints: int = 17, size: Sequence[Any] = (HEIGHT, WIDTH)) -> Path:
+def brightest_simcc(
+    path: Path, keypoints: int = 17, size: Sequence[Any] = (HEIGHT, WIDTH), named: bool = False
+) -> Path:
     """An RTMPose whose keypoint k is the brightest pixel of colour k % 3 (red, green, blue).
 
     simcc_x [1, k, 2 · 192] are the columns' highest values, each twice (SimCC has two bins a
-    pixel), simcc_y [1, k, 2 · 256] the rows'.
+    pixel), simcc_y [1, k, 2 · 256] the rows'. With ``named`` the file calls its batch and k by
+    names, as mmdeploy exports them.
     """
     from onnx import helper
 
@@ -59,15 +62,17 @@ def brightest_simcc(path: Path, keypoints: int = 17, size: Sequence[Any] = (HEIG
         constant("last", np.array([3], np.int64)),
         constant("twice", np.array([1, 1, 1, 2], np.int64)),
     ]
-    outputs = {"simcc_x": [1, keypoints, 2 * WIDTH], "simcc_y": [1, keypoints, 2 * HEIGHT]}
-    return saved(path, nodes, [1, 3, *size], outputs)
+    batch, many = ("batch", "MatMulsimcc_x_dim_1") if named else (1, keypoints)
+    outputs = {"simcc_x": [batch, many, 2 * WIDTH], "simcc_y": [batch, many, 2 * HEIGHT]}
+    return saved(path, nodes, [batch, 3, *size], outputs)
 
 
-def brightest_rtmo(path: Path) -> Path:
+def brightest_rtmo(path: Path, named: bool = False) -> Path:
     """An RTMO that sees three persons: at the brightest pixel of blue, of green and of red.
 
     Person c is as sure as his pixel is brighter than the grey beside the picture: 0 at 114, 1 at
     255. His keypoint k lies k pixels to the right of it and c below, the box reaches 20 around.
+    With ``named`` the file calls batch, persons and keypoints by names.
     """
     from onnx import helper
 
@@ -103,8 +108,9 @@ def brightest_rtmo(path: Path) -> Path:
         constant("offsets", offsets),
         constant("each", np.array([1, 3, 17, 1], np.int64)),
     ]
-    outputs = {"dets": [1, 3, 5], "keypoints": [1, 3, 17, 3]}
-    return saved(path, nodes, [1, 3, SIDE, SIDE], outputs)
+    batch, persons, many = ("batch", "persons", "keypoints_dim_2") if named else (1, 3, 17)
+    outputs = {"dets": [batch, persons, 5], "keypoints": [batch, persons, many, 3]}
+    return saved(path, nodes, [batch, 3, SIDE, SIDE], outputs)
 
 
 def constant(name: str, value: Any) -> Any:
@@ -114,7 +120,7 @@ def constant(name: str, value: Any) -> Any:
 
 
 def saved(
-    path: Path, nodes: list[Any], shape: Sequence[Any], outputs: dict[str, Sequence[int]]
+    path: Path, nodes: list[Any], shape: Sequence[Any], outputs: dict[str, Sequence[Any]]
 ) -> Path:
     """Write the model; constants go before what uses them."""
     import onnx

@@ -56,6 +56,23 @@ def test_rtmpose_widens_a_slim_box_to_its_own_shape(simcc: Path, tmp_path: Path)
     np.testing.assert_allclose(pose.keypoints, LIGHTS[np.arange(17) % 3], atol=1e-3)
 
 
+def test_a_number_of_keypoints_that_the_file_calls_by_a_name_is_found_out(tmp_path: Path) -> None:
+    needs_rtmlib()
+    file = boxes_file(tmp_path, (223.2, 97.6, 376.8, 302.4))
+    for keypoints in (17, 26):
+        model = brightest_simcc(tmp_path / f"{keypoints}.onnx", keypoints, named=True)
+        estimator = rtmlib.build(rtmlib.Options(model=str(model), boxes=BoxOptions(file=file)))
+        (pose,) = estimator.estimate(Frame(0.0, three_lights()))
+        np.testing.assert_allclose(pose.keypoints, LIGHTS[np.arange(17) % 3], atol=1e-3)
+    hand = brightest_simcc(tmp_path / "hand.onnx", 21, named=True)
+    with pytest.raises(BadInput, match="has 21 keypoints"):
+        rtmlib.build(rtmlib.Options(model=str(hand))).estimate(grain())
+    rtmo = pose_models.brightest_rtmo(tmp_path / "rtmo.onnx", named=True)
+    assert (
+        len(rtmlib.build(rtmlib.Options(model=str(rtmo))).estimate(Frame(0, three_lights()))) == 3
+    )
+
+
 @pytest.mark.parametrize("keypoints", [26, 133])
 def test_of_larger_sets_the_first_17_keypoints_are_taken(tmp_path: Path, keypoints: int) -> None:
     needs_rtmlib()

@@ -198,9 +198,12 @@ def _kind(path: Path, session: Any) -> tuple[bool, tuple[int, int]]:
     ranks = [len(shape) for shape in outputs]
     if len(inputs) == 1 and len(inputs[0]) == 4 and ranks in ([3, 3], [3, 4]):
         height, width = inputs[0][2:]
-        keypoints = outputs[1][1] if ranks == [3, 3] else outputs[1][2]
+        axis = 1 if ranks == [3, 3] else 2
         if not isinstance(height, int) or not isinstance(width, int):
             raise BadInput(f"{str(path)!r} takes pictures of any size; export it with a fixed one.")
+        keypoints = outputs[1][axis]
+        if not isinstance(keypoints, int):
+            keypoints = _tried(path, session, height, width)[1].shape[axis]
         if keypoints not in COCO_FIRST:
             raise BadInput(
                 f"{str(path)!r} has {keypoints} keypoints. Needed are COCO's 17, or a set that "
@@ -211,6 +214,21 @@ def _kind(path: Path, session: Any) -> tuple[bool, tuple[int, int]]:
         f"{str(path)!r} is neither RTMPose (one picture to simcc_x and simcc_y) nor RTMO (one "
         f"picture to dets and keypoints): it has inputs {inputs} and outputs {outputs}."
     )
+
+
+def _tried(path: Path, session: Any, height: int, width: int) -> Any:
+    """What comes of a picture of zeros: it has the sizes that a file calls by a name, as mmdeploy
+    exports them.
+
+    Raises:
+        BadInput: the file cannot be run.
+    """
+    picture = np.zeros((1, 3, height, width), dtype=np.float32)
+    try:
+        return session.run(None, {session.get_inputs()[0].name: picture})
+    except Exception as error:
+        reason = str(error).splitlines()[0]
+        raise BadInput(f"{str(path)!r} cannot be run on a picture: {reason}") from None
 
 
 def _check_device(device: str) -> None:
