@@ -54,9 +54,8 @@ def brightest_simcc(
             helper.make_node("ReduceMax", ["planes"], [f"{name}_1"], axes=[axis], keepdims=0),
             helper.make_node("Unsqueeze", [f"{name}_1", "last"], [f"{name}_2"]),
             helper.make_node("Expand", [f"{name}_2", "twice"], [f"{name}_3"]),
-            helper.make_node("Reshape", [f"{name}_3", f"{name}_shape"], [name]),
+            *shaped(f"{name}_3", name, (1, keypoints, 2 * bins), named),
         ]
-        nodes.append(constant(f"{name}_shape", np.array([1, keypoints, 2 * bins], np.int64)))
     nodes += [
         constant("pick", pick),
         constant("last", np.array([3], np.int64)),
@@ -98,7 +97,8 @@ def brightest_rtmo(path: Path, named: bool = False) -> Path:
         make("Add", ["at_1", "offsets"], "joints"),
         make("Unsqueeze", ["scores", "second"], "scores_1"),
         make("Expand", ["scores_1", "each"], "joint_scores"),
-        make("Concat", ["joints", "joint_scores"], "keypoints", axis=3),
+        make("Concat", ["joints", "joint_scores"], "persons", axis=3),
+        *shaped("persons", "keypoints", (1, 3, 17, 3), named),
         constant("flat", np.array([1, 3, SIDE * SIDE], np.int64)),
         constant("grey", np.array(114, np.float32)),
         constant("range", np.array(255 - 114, np.float32)),
@@ -111,6 +111,23 @@ def brightest_rtmo(path: Path, named: bool = False) -> Path:
     batch, persons, many = ("batch", "persons", "keypoints_dim_2") if named else (1, 3, 17)
     outputs = {"dets": [batch, persons, 5], "keypoints": [batch, persons, many, 3]}
     return saved(path, nodes, [batch, 3, SIDE, SIDE], outputs)
+
+
+def shaped(values: str, output: str, shape: Sequence[int], named: bool) -> list[Any]:
+    """Nodes that give ``values`` a shape; with ``named`` nobody can tell it before they run, for it
+    is read out of numbers that a zero of the picture's is added to."""
+    from onnx import helper
+
+    sizes = [constant(f"{output}_sizes", np.array(shape, np.int64))]
+    if named:
+        sizes += [
+            helper.make_node("ReduceMin", ["input"], [f"{output}_least"], keepdims=0),
+            constant(f"{output}_zero", np.array(0, np.float32)),
+            helper.make_node("Mul", [f"{output}_least", f"{output}_zero"], [f"{output}_none"]),
+            helper.make_node("Cast", [f"{output}_none"], [f"{output}_added"], to=7),
+            helper.make_node("Add", [f"{output}_sizes", f"{output}_added"], [f"{output}_found"]),
+        ]
+    return [*sizes, helper.make_node("Reshape", [values, sizes[-1].output[0]], [output])]
 
 
 def constant(name: str, value: Any) -> Any:
