@@ -1,4 +1,8 @@
-"""What fits into N tokens: greedy by value per token, deterministic."""
+"""What fits into N tokens: greedy by value, deterministic.
+
+Not by value per token: recognizers cut what is said and written into pieces of any length, so that
+fragments of two words would push out the sentences and headings that say most.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from dataclasses import replace
 
 from fusion.render import RenderOptions, in_order, render
 from fusion.selection import CuePrompt, KeptCue, Selection
+from perception.cue import id_order
 
 __all__ = ["estimate_tokens", "fit"]
 
@@ -32,7 +37,7 @@ def fit(
     count_tokens: Callable[[str], int],
     one_per_kind: bool = False,
 ) -> CuePrompt:
-    """Render what fits: the cue of most value per token goes in first, of equals the earlier one.
+    """Render what fits: the cue of most value goes in first, of equals the earlier one.
 
     A cue that does not fit beside those of more value is passed over, and the next one tried. A
     line's tokens are its share, by bytes, of the tokens of the whole block; the block that is
@@ -56,7 +61,7 @@ def fit(
     if not selection.kept or (total := count_tokens(whole.text)) <= tokens:
         return whole
     costs = _costs(whole, total)
-    ranked = _ranked(selection.kept, costs, one_per_kind)
+    ranked = _ranked(selection.kept, one_per_kind)
     inside = _chosen(ranked, costs, tokens, count) if tokens else []
     return _without(selection, gated, inside, tokens, count, options)
 
@@ -68,11 +73,9 @@ def _costs(whole: CuePrompt, total: int) -> dict[str, float]:
     return {id: rate * (_bytes(lines[number]) + 1) for number, id in whole.lines}
 
 
-def _ranked(kept: Sequence[KeptCue], costs: dict[str, float], one_per_kind: bool) -> list[KeptCue]:
-    """Best value per token first; with ``one_per_kind`` the best of each kind before all others."""
-    ranked = sorted(
-        kept, key=lambda item: (-item.value / costs[item.cue.id], item.when, item.cue.id)
-    )
+def _ranked(kept: Sequence[KeptCue], one_per_kind: bool) -> list[KeptCue]:
+    """Most value first; with ``one_per_kind`` the best of each kind before all others."""
+    ranked = sorted(kept, key=lambda item: (-item.value, item.when, id_order(item.cue.id)))
     if not one_per_kind:
         return ranked
     first = list({item.kind: item for item in reversed(ranked)}.values())

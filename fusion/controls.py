@@ -32,7 +32,7 @@ from fusion.question import Question
 from fusion.render import LABEL_KINDS, heading
 from fusion.selection import Control, CuePrompt, DroppedCue, KeptCue, Selection
 from fusion.words import subject_and_predicate
-from perception.cue import Cue, CueTimeline, CueTrack, Origin, Span
+from perception.cue import Cue, CueTimeline, CueTrack, Origin, Span, id_order
 from perception.errors import BadInput, UnknownName
 
 __all__ = ["CONTROLS", "Control", "Vocabulary", "corrupted", "fuse_control"]
@@ -224,7 +224,8 @@ def _blank(prompt: CuePrompt, timeline: CueTimeline, control: Control, text: str
         if cue.id in inside
     )
     dropped = sorted(
-        [*prompt.selection.dropped, *gone], key=lambda item: (item.cue.span, item.kind, item.cue.id)
+        [*prompt.selection.dropped, *gone],
+        key=lambda item: (item.cue.span, item.kind, id_order(item.cue.id)),
     )
     return CuePrompt(text, Selection((), tuple(dropped)), control=control)
 

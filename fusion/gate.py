@@ -10,7 +10,7 @@ from fusion.question import Question
 from fusion.quoting import visible
 from fusion.render import in_order, span_words
 from fusion.selection import DroppedCue, KeptCue, Selection
-from perception.cue import Cue, CueTimeline, CueTrack, Origin, Span
+from perception.cue import Cue, CueTimeline, CueTrack, Origin, Span, id_order
 
 __all__ = ["gate", "top_labels"]
 
@@ -50,7 +50,7 @@ def gate(
             kept.append(item)
         else:
             dropped.append(DroppedCue(track.kind, cue, reason))
-    dropped.sort(key=lambda item: (item.cue.span, item.kind, item.cue.id))
+    dropped.sort(key=lambda item: (item.cue.span, item.kind, id_order(item.cue.id)))
     return Selection(in_order(kept), tuple(dropped))
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from fusion.quoting import plain, quoted
 from fusion.selection import CuePrompt, KeptCue, Selection
-from perception.cue import Origin, Span
+from perception.cue import IdOrder, Origin, Span, id_order
 from perception.errors import BadInput, UnknownName
 
 __all__ = [
@@ -140,8 +140,8 @@ def in_order(kept: Iterable[KeptCue], order: str = "time") -> tuple[KeptCue, ...
     """By time; for ``order="kind"`` by kind first. Ids settle what is left, so that the order in
     which cues come in never matters."""
 
-    def key(item: KeptCue) -> tuple[str, Span, str, str]:
-        return (item.kind if order == "kind" else "", item.when, item.kind, item.cue.id)
+    def key(item: KeptCue) -> tuple[str, Span, str, IdOrder]:
+        return (item.kind if order == "kind" else "", item.when, item.kind, id_order(item.cue.id))
 
     return tuple(sorted(kept, key=key))
 

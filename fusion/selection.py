@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from perception.cue import Cue, Origin, Span
+from perception.cue import Cue, Origin, Span, id_order
 
 __all__ = ["Control", "CuePrompt", "DroppedCue", "KeptCue", "Selection"]
 
@@ -132,7 +132,9 @@ class Selection:
 
 
 def _by_time(dropped: Iterable[DroppedCue]) -> tuple[DroppedCue, ...]:
-    return tuple(sorted(dropped, key=lambda item: (item.cue.span, item.kind, item.cue.id)))
+    return tuple(
+        sorted(dropped, key=lambda item: (item.cue.span, item.kind, id_order(item.cue.id)))
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ that the first instant is 0. Everything is frozen; JSON (``NAME.cues.json``) rou
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -21,14 +22,31 @@ __all__ = [
     "Cue",
     "CueTimeline",
     "CueTrack",
+    "IdOrder",
     "Origin",
     "Source",
     "Span",
     "Status",
     "VideoInfo",
+    "id_order",
 ]
 
 SCHEMA = "cuelight.cues/1"
+
+
+IdOrder = tuple[tuple[str | tuple[int, str], ...], str]
+"""What ``id_order`` gives."""
+
+_NUMBER = re.compile("([0-9]+)")
+
+
+def id_order(id: str) -> IdOrder:
+    """What ids are sorted by: numbers in them as numbers, ``"sign-2"`` before ``"sign-10"``."""
+    parts: list[str | tuple[int, str]] = []
+    for place, part in enumerate(_NUMBER.split(id)):
+        number = part.lstrip("0")
+        parts.append((len(number), number) if place % 2 else part)
+    return tuple(parts), id
 
 
 class Origin(StrEnum):
@@ -117,6 +135,11 @@ class Cue:
         if not 0 <= self.confidence <= 1:
             raise BadInput(f"Cue {self.id!r} has confidence {self.confidence}, outside [0, 1].")
 
+    @property
+    def order(self) -> tuple[Span, IdOrder]:
+        """What cues are sorted by: time, then id."""
+        return self.span, id_order(self.id)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -132,7 +155,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class CueTrack:
-    """All cues of one kind from one source, in order of time.
+    """All cues of one kind from one source, in order of time and, at the same time, of their ids.
 
     Args:
         id: unique within the timeline, e.g. ``"action"``.
@@ -151,9 +174,7 @@ class CueTrack:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "cues", tuple(sorted(self.cues, key=lambda cue: (cue.span, cue.id)))
-        )
+        object.__setattr__(self, "cues", tuple(sorted(self.cues, key=lambda cue: cue.order)))
         twice = _repeated([cue.id for cue in self.cues])
         if twice:
             raise BadInput(f"Track {self.id!r} has the cue id {twice!r} more than once.")

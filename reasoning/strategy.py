@@ -11,7 +11,7 @@ from fusion.options import FusionOptions
 from fusion.policy import Tools
 from fusion.question import Question
 from fusion.selection import CuePrompt, KeptCue
-from perception.cue import CueTimeline, Span
+from perception.cue import CueTimeline, Span, id_order
 from perception.errors import BadInput, UnknownName
 from perception.plugins import build, names, options_of
 from perception.recognizer import Frame
@@ -141,7 +141,7 @@ class Task:
         kept = select(self.timeline, self.question, self.fusion, self.tools).kept
         ranked = sorted(
             (item for item in kept if item.kind in kinds),
-            key=lambda item: (-item.value, item.when, item.cue.id),
+            key=lambda item: (-item.value, item.when, id_order(item.cue.id)),
         )
         return ranked[:most], {id: reason for item in ranked[most:] for id in item.ids}
 

@@ -18,6 +18,7 @@ from fusion.policy import Policy, Tools
 from fusion.question import Question
 from fusion.selection import KeptCue, Selection
 from fusion.words import content, words_of
+from perception.cue import id_order
 from perception.errors import BadInput
 
 __all__ = ["Options", "build"]
@@ -75,7 +76,8 @@ def _novel(kept: tuple[KeptCue, ...]) -> tuple[KeptCue, ...]:
     said: Counter[str] = Counter()
     novelty: dict[str, float] = {}
     for item in sorted(
-        kept, key=lambda item: (-item.probability * item.relevance, item.when, item.cue.id)
+        kept,
+        key=lambda item: (-item.probability * item.relevance, item.when, id_order(item.cue.id)),
     ):
         label = item.cue.attributes.get("label")
         words = [content(item)] if label else sorted(set(words_of(item.cue.text)))

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fusion.policy import Policy, Tools
 from fusion.question import Question
 from fusion.selection import KeptCue, Selection
-from perception.cue import Span
+from perception.cue import Span, id_order
 from perception.errors import BadInput
 
 __all__ = ["Options", "build"]
@@ -73,7 +73,7 @@ def build(options: Options) -> Policy:
             item.valued(relevance=_relevance(item, close, part, options))
             for item, close in zip(selection.kept, closeness, strict=True)
         ]
-        best = sorted(valued, key=lambda item: (-item.relevance, item.when, item.cue.id))
+        best = sorted(valued, key=lambda item: (-item.relevance, item.when, id_order(item.cue.id)))
         reasons: dict[str, str] = {}
         for rank, item in enumerate(best, start=1):
             if item.relevance < options.least_relevance:

@@ -99,7 +99,7 @@ def view(timeline: CueTimeline, calibrated: Mapping[str, float]) -> View:
     cues: list[CueView] = []
     strips = []
     for place, lane in enumerate(lanes(timeline)):
-        for cue in sorted((cue for row in lane.rows for cue in row), key=lambda cue: cue.span):
+        for cue in sorted((cue for row in lane.rows for cue in row), key=lambda cue: cue.order):
             cues.append(_cue(len(cues), cue, lane, place, calibrated.get(cue.id)))
         strips.append(_strip(lane))
     return View(extent_s(timeline), tuple(strips), tuple(cues))

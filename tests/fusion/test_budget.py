@@ -80,17 +80,22 @@ def test_a_cue_that_is_too_long_alone_does_not_push_out_the_others() -> None:
     assert reasons == {"long": "does not fit even alone into the budget of 48 tokens"}
 
 
-def test_value_is_weighed_against_length() -> None:
-    """Of 0.9 in 31 characters and two of 0.5 in 11 the two are worth more in a block of 48."""
-    dear = kept("dear", 0.9, 0, "x" * 21)
-    assert split(fitted(Selection((dear, A, kept("z", 0.5, 4))), 48))[0] == ["a", "z"]
+def test_a_sentence_is_not_pushed_out_by_fragments_of_less_value() -> None:
+    """In a block of 48 one line of 21 characters leaves no room for another; two of 11 fit."""
+    sentence = kept("sentence", 0.9, 0, "x" * 11)
+    assert split(fitted(Selection((sentence, A, kept("z", 0.5, 4))), 48))[0] == ["sentence"]
 
 
 def test_what_does_not_fit_is_passed_over_for_what_does() -> None:
-    long = kept("long", 0.9, 0, "x" * 6)
+    long = kept("long", 0.8, 0, "x" * 6)
     ids, reasons = split(fitted(Selection((B, long, A)), 48))
     assert ids == ["a", "b"]
     assert reasons == {"long": "does not fit into the budget of 48 tokens"}
+
+
+def test_of_equals_at_one_time_the_lines_of_a_sign_go_in_as_they_are_numbered() -> None:
+    sign = [kept(f"screen_text-{n}", 0.5, 0, "x") for n in (10, 2, 1)]
+    assert split(fitted(Selection(tuple(sign)), 48))[0] == ["screen_text-1", "screen_text-2"]
 
 
 def test_one_of_each_kind_where_that_is_asked_for() -> None:

@@ -53,7 +53,7 @@ def test_a_part_of_the_clip_and_a_budget() -> None:
     assert {item.cue.id: item.reason for item in smaller.selection.dropped} == {
         "action-1": "outside 0:03.5-0:08.0",
         "action-2": "confidence 0.41 is under 0.60",
-        "action-3": "does not fit into the budget of 41 tokens",
+        "speech-1": "does not fit into the budget of 41 tokens",
     }
 
 

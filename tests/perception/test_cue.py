@@ -215,6 +215,22 @@ def test_cues_stand_in_order_of_time_whatever_order_they_came_in() -> None:
     assert CueTrack("t", "speech", Source("s"), (late, early)).cues == (early, late)
 
 
+@given(st.lists(st.integers(0, 10**30), unique=True), st.sampled_from(["sign-", "speech-2-", ""]))
+def test_at_one_time_cues_stand_in_the_order_of_the_numbers_in_their_ids(
+    numbers: list[int], before: str
+) -> None:
+    cues = [Cue(f"{before}{number}", Span(1, 2), "x", 1) for number in numbers]
+    track = CueTrack("t", "screen_text", Source("s"), tuple(cues))
+    assert [cue.id for cue in track.cues] == [f"{before}{n}" for n in sorted(numbers)]
+
+
+@given(st.lists(st.text("a1٣0-9²", min_size=1), unique=True))
+def test_any_ids_have_one_order_however_they_come(ids: list[str]) -> None:
+    cues = [Cue(id, Span(1, 2), "x", 1) for id in ids]
+    one, other = (CueTrack("t", "k", Source("s"), tuple(each)) for each in (cues, cues[::-1]))
+    assert one == other
+
+
 def test_ids_are_unique() -> None:
     cue = Cue("a", Span(0, 1), "x", 1)
     track = CueTrack("t", "speech", Source("s"), (cue,))
