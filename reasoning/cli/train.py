@@ -150,7 +150,7 @@ def _tell_plan(plan: Plan, out: Path, json: bool) -> int:
     if json:
         output.emit(plan.document())
         return 0
-    for line in _table(plan):
+    for line in plan.table():
         tell(line)
     for notice in plan.notices:
         tell(notice)
@@ -160,18 +160,6 @@ def _tell_plan(plan: Plan, out: Path, json: bool) -> int:
     network = f"the {plan.architecture.name} network, which begins with {plan.settings.init}"
     tell(f"Would train {network}, for {plan.settings.minutes:g} minutes, into {out}.")
     return 0
-
-
-def _table(plan: Plan) -> list[str]:
-    parts = ("train", "calibration", "test")
-    rows: list[tuple[str, ...]] = [("label", *parts)]
-    rows += [(name, *(str(count[p]) for p in parts)) for name, count in plan.counts().items()]
-    rows.append(("groups", *(str(plan.split.count(part)) for part in parts)))
-    widths = [max(len(row[i]) for row in rows) for i in range(4)]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in (1, 2, 3))])
-        for row in rows
-    ]
 
 
 def _train(data: Path, settings: Settings, out: Path, json: bool, quiet: bool) -> int:
@@ -186,7 +174,7 @@ def _train(data: Path, settings: Settings, out: Path, json: bool, quiet: bool) -
     architecture, start = initial(settings)
     plan = prepare(data, settings, architecture)
     if not quiet and not json:
-        for line in (*_table(plan), *plan.notices):
+        for line in (*plan.table(), *plan.notices):
             tell(line, err=True)
     with output.progress(quiet) as on_progress, _log(out, quiet) as log:
 

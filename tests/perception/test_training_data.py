@@ -202,8 +202,36 @@ def test_labels_are_spread_over_the_parts() -> None:
     [(1, {"train"}), (2, {"train", "test"}), (3, {"train", "calibration", "test"})],
 )
 def test_few_groups_make_few_parts(groups: int, parts: set[str]) -> None:
-    spans = spans_of([f"s{i % groups}" for i in range(12)], ["a", "b", "c"] * 4)
+    spans = spans_of([f"s{i % groups}" for i in range(12)], ["a"] * 6 + ["b"] * 6)
     assert set(split(spans).parts) == parts
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_every_label_has_spans_to_train_on(seed: int) -> None:
+    """Labels of one, two and many subjects, in corpora of three subjects and more."""
+    rng = np.random.default_rng(seed)
+    for subjects in (3, 4, 5, 8, 12):
+        pairs = [(s, label) for s in range(subjects) for label in "ab" for _ in range(3)]
+        pairs += [(int(rng.integers(subjects)), "rare") for _ in range(2)]
+        pairs += [(s, "two") for s in rng.choice(subjects, 2, replace=False).tolist()]
+        spans = spans_of([f"s{s}" for s, _ in pairs], [label for _, label in pairs])
+        found = split(spans, seed)
+        trained = {s.label for s, p in zip(spans, found.parts, strict=True) if p == "train"}
+        assert trained == {"a", "b", "rare", "two"}
+        assert "test" in found.parts
+
+
+def test_a_label_that_one_subject_has_trains_and_calibration_stays_empty() -> None:
+    """Ann alone sneezes and Bob alone yawns: both train, and Cem tests."""
+    subjects, labels = ["ann"] * 2 + ["bob"] * 2 + ["cem"] * 9, ["sneeze", "a", "yawn", "a"]
+    for seed in range(10):
+        found = split(spans_of(subjects, labels + ["a"] * 9), seed)
+        assert found.parts == ("train",) * 4 + ("test",) * 9
+
+
+def test_where_every_subject_has_a_label_of_his_own_all_train() -> None:
+    for seed in range(10):
+        assert set(split(spans_of(["ann", "bob", "cem"], ["a", "b", "c"]), seed).parts) == {"train"}
 
 
 def test_a_given_split_is_kept_and_its_leaks_are_told() -> None:
@@ -267,8 +295,14 @@ def test_labels_with_too_few_spans_are_told(tmp_path: Path) -> None:
     path = write_corpus(tmp_path, videos=8)
     with path.open("a") as file:
         file.write("clip0.mp4,1,2.2,2.9,sneeze\n")
-    with pytest.raises(BadInput, match=r"fewer than 5 spans to train on: 'sneeze' [01]"):
+    with pytest.raises(BadInput) as raised:
         planned(tmp_path)
+    said, *table = str(raised.value).splitlines()
+    assert "fewer than 5 spans to train on: 'sneeze' 1 of 1 labelled. Label more" in said
+    assert "The parts were chosen, by whole subjects and videos; a column split decides" in said
+    rows = {line.split()[0]: line.split()[-3:] for line in table}
+    assert rows["label"] == ["train", "calibration", "test"]
+    assert rows["sneeze"] == ["1", "0", "0"]
 
 
 def test_a_leak_is_refused_unless_it_is_allowed(tmp_path: Path) -> None:

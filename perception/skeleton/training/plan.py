@@ -150,6 +150,17 @@ class Plan:
         found = {part: Counter(clip.label for clip in self.part(part)) for part in PARTS}
         return {name: {part: found[part][name] for part in PARTS} for name in self.classes}
 
+    def table(self) -> list[str]:
+        """Clips of each class in each part, and groups, in lines with a head."""
+        rows: list[tuple[str, ...]] = [("label", *PARTS)]
+        rows += [(name, *(str(count[p]) for p in PARTS)) for name, count in self.counts().items()]
+        rows.append(("groups", *(str(self.split.count(part)) for part in PARTS)))
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        return [
+            "  ".join([row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in (1, 2, 3))])
+            for row in rows
+        ]
+
     def document(self) -> dict[str, Any]:
         """All of it but the poses, as plain values."""
         return {
@@ -224,12 +235,21 @@ def _phrases(file: SpanFile, classes: Sequence[str]) -> Iterator[str]:
 
 def _check(plan: Plan) -> None:
     least, path = plan.settings.least_clips, str(plan.file.path)
-    few = {n: c["train"] for n, c in plan.counts().items() if n != NOTHING and c["train"] < least}
+    few = {n: c for n, c in plan.counts().items() if n != NOTHING and c["train"] < least}
     if few:
-        listed = ", ".join(f"{name!r} {count}" for name, count in few.items())
+        listed = ", ".join(
+            f"{name!r} {count['train']} of {sum(count.values())} labelled"
+            for name, count in few.items()
+        )
+        parts = (
+            "The parts were chosen, by whole subjects and videos; a column split decides them"
+            if plan.split.chosen
+            else "The column split decides the parts"
+        )
+        table = "\n".join(f"  {line}" for line in plan.table())
         raise BadInput(
             f"{path!r} has labels with fewer than {least} spans to train on: {listed}. Label more "
-            "of them, merge or leave out labels, or set --least-clips lower."
+            f"of them, merge or leave out labels, or set --least-clips lower. {parts}.\n{table}"
         )
     if plan.split.leaks and not plan.settings.allow_leaks:
         listed = "; ".join(plan.split.leaks[:5])
@@ -248,7 +268,11 @@ def _notices(plan: Plan) -> Iterator[str]:
         yield f"Held-out figures will be too good: {'; '.join(plan.split.leaks[:5])}."
     counts = plan.counts()
     if not plan.part("test"):
-        yield "There is no test part: all spans hang together through videos and subjects."
+        yield (
+            "There is no test part: training needs every group of subjects and videos."
+            if plan.split.chosen and plan.split.count("train") > 1
+            else "There is no test part: all spans hang together through videos and subjects."
+        )
     elif absent := [n for n, c in counts.items() if n != NOTHING and not c["test"]]:
         yield f"Not in the test part, so not measured: {', '.join(absent)}."
     groups = plan.split.count("test")

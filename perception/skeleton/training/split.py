@@ -40,8 +40,9 @@ class Split:
 def split(spans: Sequence[LabelledSpan], seed: int = 0) -> Split:
     """The parts that the spans give, else parts that share no subject and no video.
 
-    Every label is spread over the parts as ``SHARES`` says, as well as whole groups allow. One
-    group trains only; of two one tests; three and more have all three parts.
+    Every label is spread over the parts as ``SHARES`` says, as well as whole groups allow, and has
+    spans to train on. One group trains only; of two one tests; three and more have all three parts,
+    as far as training can spare a group: testing has the first, calibration the next.
     """
     groups = _groups(spans)
     if spans and spans[0].part:
@@ -93,12 +94,38 @@ def _assigned(
         where[group] = max(parts, key=need)
         for label, n in labels[group].items():
             lacking[where[group]][label] -= n
-    for part in parts:
-        if part not in where.values():
-            largest = Counter(where.values()).most_common(1)[0][0]
-            mine = [group for group in where if where[group] == largest]
-            where[min(mine, key=lambda group: labels[group].total())] = part
+    _train_all(where, labels)
+    for part in reversed(parts):
+        spare = _spare(where, labels, "calibration" if part == "test" else "")
+        if part not in where.values() and spare:
+            sizes = Counter(where.values())
+            where[min(spare, key=lambda each: (-sizes[where[each]], labels[each].total()))] = part
     return where
+
+
+def _train_all(where: dict[str, str], labels: dict[str, Counter[str]]) -> None:
+    """See that every label has spans to train on: the smallest group that has one comes over, from
+    the test part first."""
+    for label in sorted(sum(labels.values(), Counter[str]())):
+        mine = [group for group in where if labels[group][label]]
+        if not any(where[group] == "train" for group in mine):
+            from_test = [group for group in mine if where[group] == "test"]
+            where[min(from_test or mine, key=lambda group: labels[group].total())] = "train"
+
+
+def _spare(where: dict[str, str], labels: dict[str, Counter[str]], may_empty: str) -> list[str]:
+    """The groups that another part can have: no part is empty then, save ``may_empty``, and no
+    label is without spans to train on."""
+    sizes = Counter(where.values())
+    trained = Counter(
+        label for group, part in where.items() if part == "train" for label in labels[group]
+    )
+    return [
+        group
+        for group, part in where.items()
+        if (sizes[part] > 1 or part == may_empty)
+        and (part != "train" or all(trained[label] > 1 for label in labels[group]))
+    ]
 
 
 def _leaks(spans: Sequence[LabelledSpan], parts: Sequence[str]) -> Iterable[str]:
