@@ -429,6 +429,31 @@ def test_a_mirror_exchanges_the_sides_that_labels_name() -> None:
     assert mirror.never == (2,)
 
 
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("wave_left", "wave_right"),
+        ("left_hand_up", "right_hand_up"),
+        ("wave-left", "wave-right"),
+        ("waveLeft", "waveRight"),
+        ("leftHandUp", "rightHandUp"),
+        ("HAND_LEFT", "HAND_RIGHT"),
+        ("kick2left", "kick2right"),
+    ],
+)
+def test_a_side_is_a_word_however_words_are_joined(left: str, right: str) -> None:
+    assert sides([left, right, "clap"]).becomes == {0: 1, 1: 0}
+    assert sides([left, "clap"]).never == (0,)
+
+
+@pytest.mark.parametrize(
+    "name", ["leftover", "brighten", "copyRighted", "LEFTOVER", "cleft_palate"]
+)
+def test_letters_within_a_word_are_no_side(name: str) -> None:
+    mirror = sides([name, "clap"])
+    assert (mirror.becomes, mirror.never) == ({}, ())
+
+
 def test_calibration_finds_the_temperature_and_the_least_bias_that_is_enough() -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 4000)

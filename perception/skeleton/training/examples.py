@@ -42,27 +42,40 @@ SHARES = {
 """How often each kind of "none" is made. `idle` is left out: it blends two poses of a clip, and
 between two poses of somebody who walks lies a step."""
 
-_SIDE = re.compile(r"\b(left|right)\b", re.IGNORECASE)
+_SIDE = re.compile("left|right", re.IGNORECASE)
 
 
 def sides(classes: Sequence[str]) -> Mirror:
     """What a mirror does to classes that name a side: "left" becomes "right" where both are there;
     where one is missing, that class is never mirrored."""
-
-    def other(match: re.Match[str]) -> str:
-        return "right" if match[0].lower() == "left" else "left"
-
     index = {name.casefold(): i for i, name in enumerate(classes)}
     becomes, never = {}, []
     for i, name in enumerate(classes):
-        if not _SIDE.search(name):
+        other = _other_side(name)
+        if other == name:
             continue
-        partner = index.get(_SIDE.sub(other, name).casefold())
+        partner = index.get(other.casefold())
         if partner is None:
             never.append(i)
         else:
             becomes[i] = partner
     return Mirror(becomes, tuple(never))
+
+
+def _other_side(name: str) -> str:
+    """The name with "left" for "right" and "right" for "left", where they are words: between
+    spaces, hyphens, underscores or digits, or where a capital begins one (``waveLeft``)."""
+
+    def other(match: re.Match[str]) -> str:
+        found = match[0]
+        before, after = name[: match.start()][-1:], name[match.end() :][:1]
+        begins = not before.isalpha() or (before.islower() and found[0].isupper())
+        ends = not after.isalpha() or (after.isupper() and found[-1].islower())
+        if not (begins and ends):
+            return found
+        return "right" if found.lower() == "left" else "left"
+
+    return _SIDE.sub(other, name)
 
 
 class MadeNothing:
