@@ -40,6 +40,9 @@ READ_ERRORS = 32
 DEFAULT_RATE_HZ = 25.0
 """For files without timestamps and without a rate, FFmpeg's own default for raw streams."""
 
+_MOST_RATE_HZ = 2000
+"""Of pictures, as high-speed cameras take them."""
+
 UNDECODABLE_PACKETS = 1000
 """Packets that may fail before a stream counts as one that cannot be decoded: a recording that
 starts between two keyframes loses up to a few hundred."""
@@ -161,8 +164,14 @@ class Media:
     @property
     def frame_interval_s(self) -> float:
         """The usual time between two pictures, for those that do not tell their duration."""
-        rate = self.video.average_rate or self.video.guessed_rate
-        return 1 / float(rate or DEFAULT_RATE_HZ)
+        return 1 / (self.rate_hz or DEFAULT_RATE_HZ)
+
+    @property
+    def rate_hz(self) -> float:
+        """Pictures a second as the file tells it; 0 where it tells none that can be. Some copies
+        tell the ticks of their clock (15,360)."""
+        told = [float(rate or 0) for rate in (self.video.average_rate, self.video.guessed_rate)]
+        return next((rate for rate in told if 0 < rate <= _MOST_RATE_HZ), 0.0)
 
     def seconds(self, ticks: int, stream: Any) -> float:
         """A timestamp of ``stream`` on the video's clock."""

@@ -76,7 +76,7 @@ def probe(path: Path, on_progress: Callable[[int, int], None] | None = None) -> 
         width, height, rate = 0, 0, 0.0
         if picture is not None:
             width, height = upright_size(media, picture)
-            rate = float(media.video.average_rate or media.video.guessed_rate or 0)
+            rate = media.rate_hz
         start_s, duration_s = float(media.start), media.end_s()
     return VideoInfo(
         name=path.name,

@@ -56,6 +56,7 @@ class Database:
             self._connection = _connected(path, is_fixed)
             try:
                 self._check(schema, must_be=is_fixed)
+                self._identity = _identity(path)
                 if not is_fixed:
                     self._prepare(tables, schema)
             except BaseException:
@@ -72,9 +73,14 @@ class Database:
         """One transaction: all of it stands, or nothing.
 
         Raises:
-            StorageError: it could not be written.
+            StorageError: it could not be written, or the file is no longer there.
         """
         with self._lock, self._spoken():
+            if _identity(self.path) != self._identity:
+                raise StorageError(
+                    f"The records {str(self.path)!r} were moved, removed or replaced while they "
+                    "were written to. Put them back, then run the same command."
+                )
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -159,6 +165,15 @@ class Database:
             f"The records {str(self.path)!r} are damaged ({reason}). Take a copy from before, or "
             "what sqlite3's command .recover saves of them; or begin anew with another file."
         )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Of the file at a path, None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _is_fixed(path: Path) -> bool:

@@ -18,7 +18,13 @@ from reasoning.cli._perceiving import drawn_beside
 from reasoning.viewer.drawn import frame_times_s
 from reasoning.viewer.extras import Extras
 from reasoning.viewer.given import Block
-from reasoning.viewer.playable import KINDS, is_proxy_of, plays_in_browsers, write_proxy
+from reasoning.viewer.playable import (
+    KINDS,
+    PROXY_SUFFIX,
+    is_proxy_of,
+    plays_in_browsers,
+    write_proxy,
+)
 
 if TYPE_CHECKING:
     from reasoning.cli._seeing import Seen
@@ -100,7 +106,7 @@ def shown_video(
     """
     if proxy is False or (proxy is None and _needs_no_copy(video)):
         return Shown(video)
-    target = stem.with_name(f"{stem.name}.proxy.mp4")
+    target = stem.with_name(f"{stem.name}{PROXY_SUFFIX}")
     if is_proxy_of(target, timeline.video):
         return Shown(target, 0.0)
     try:

@@ -131,7 +131,11 @@ def _stem(file: Path) -> Path:
 
 
 def _is_taken(file: Path) -> bool:
-    return file.name.endswith(CUES) or file.suffix.lower() in VIDEOS
+    from reasoning.viewer.playable import is_proxy
+
+    if file.name.endswith(CUES):
+        return True
+    return file.suffix.lower() in VIDEOS and not is_proxy(file)
 
 
 def _known(recognizer: Recognizer) -> set[str]:

@@ -75,12 +75,16 @@ def command(
 
 def _files(corpus: list[str], quiet: bool) -> list[Path]:
     """The videos and timelines meant; a timeline beside its video is left to the video."""
+    from reasoning.viewer.playable import is_proxy
+
     files: list[Path] = []
     for name in corpus:
         path = output.video_path(name, quiet)
         if path.is_dir():
             inside = sorted(each for each in path.iterdir() if each.is_file())
-            videos = [each for each in inside if each.suffix.lower() in _SUFFIXES]
+            videos = [
+                each for each in inside if each.suffix.lower() in _SUFFIXES and not is_proxy(each)
+            ]
             stems = {each.stem for each in videos}
             files += videos
             files += [

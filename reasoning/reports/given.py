@@ -174,14 +174,18 @@ def accuracy_of(scored: Sequence[Outcome]) -> Accuracy:
 
 def averaged(outcomes: Outcomes) -> Outcomes:
     """One outcome for each question of a model and condition: the mean score of its repeats that
-    have one. Repeats are no further questions."""
+    have one, or the first of them where none has. Repeats are no further questions."""
     groups: dict[tuple[str, str, str], list[Outcome]] = {}
-    for row in outcomes.scored.rows:
+    for row in outcomes.rows:
         groups.setdefault((row.model, row.condition, row.question), []).append(row)
-    means = {key: fmean(row.score or 0.0 for row in group) for key, group in groups.items()}
-    return Outcomes(
-        tuple(replace(group[0], score=means[key], repeat=0) for key, group in groups.items())
-    )
+    return Outcomes(tuple(map(_mean, groups.values())))
+
+
+def _mean(repeats: Sequence[Outcome]) -> Outcome:
+    scored = [row for row in repeats if row.score is not None]
+    if not scored:
+        return replace(repeats[0], repeat=0)
+    return replace(scored[0], score=fmean(row.score or 0.0 for row in scored), repeat=0)
 
 
 def sorted_categories(outcomes: Outcomes) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ __all__ = ["COLUMNS", "Margin", "read", "report"]
 
 COLUMNS = ("category", "questions", "before", "after")
 _LEVEL = 0.05
+_MOST_DIGITS = 9
 _DIGITS = 2
 """As section 4.2.1 prints."""
 
@@ -64,8 +65,11 @@ def _margin(where: str, row: dict[str, Any]) -> Margin:
     numbers = []
     for name in COLUMNS[1:]:
         text = row[name].strip()
-        if not text.isascii() or not text.isdigit():
-            raise BadInput(f"{where}: {name} must be a whole number from 0, not {text!r}.")
+        if not text.isascii() or not text.isdigit() or len(text) > _MOST_DIGITS:
+            raise BadInput(
+                f"{where}: {name} must be a whole number from 0 to {'9' * _MOST_DIGITS}, not "
+                f"{text[:40]!r}."
+            )
         numbers.append(int(text))
     questions, before, after = numbers
     if questions < 1 or max(before, after) > questions:

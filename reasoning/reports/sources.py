@@ -78,6 +78,8 @@ def _of_records(path: Path, judge: str | None) -> Given:
 
 
 def _recorded(records: Records, name: str, table: Outcomes) -> Given:
+    if not table.rows:
+        raise BadInput(f"{str(records.path)!r} holds no answer yet to what its study asks.")
     stamps = tuple(records.stamps())
     last = stamps[-1] if stamps else {}
     found = roles(last, table.conditions)

@@ -28,6 +28,7 @@ Row = tuple[str, Call, Answer | Failure, Verdict | Unscored, dict[str, Any]]
 _AFTER_OURS = 1_000_000
 """Place of imported conditions: after all of the study's own."""
 
+_MOST_DIGITS = 9
 _SOURCE = "It is the CSV file with the other tool's results."
 _WORDS = {
     **dict.fromkeys(("right", "true", "yes", "correct"), 1.0),
@@ -213,8 +214,10 @@ def _verdict(where: str, value: str) -> Verdict | Unscored:
 def _repeat(where: str, value: str) -> int:
     if not value:
         return 0
-    if not value.isdecimal():
-        raise BadInput(f"{where}: repeat must be a number from 0, not {value!r}.")
+    if not value.isdecimal() or len(value) > _MOST_DIGITS:
+        raise BadInput(
+            f"{where}: repeat must be a number from 0 to {'9' * _MOST_DIGITS}, not {value!r}."
+        )
     return int(value)
 
 

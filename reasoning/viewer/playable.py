@@ -19,7 +19,7 @@ from perception.media import Media
 from perception.recognizer import AUDIO_RATE_HZ, MAX_RATE_HZ, AudioChunk, Frame, Needs
 from perception.whole import whole_file
 
-__all__ = ["KINDS", "is_proxy_of", "plays_in_browsers", "write_proxy"]
+__all__ = ["KINDS", "PROXY_SUFFIX", "is_proxy", "is_proxy_of", "plays_in_browsers", "write_proxy"]
 
 KINDS = {
     ".mp4": "video/mp4",
@@ -36,6 +36,9 @@ KINDS = {
     ".ogv": "video/ogg",
 }
 """Files whose name ends so are opened by all browsers, if their codecs are known."""
+
+PROXY_SUFFIX = ".proxy.mp4"
+"""Ends the name of a copy that is made for browsers."""
 
 _PICTURES = frozenset({"h264", "vp8", "vp9", "av1", "libdav1d", "libvpx", "libvpx-vp9"})
 _SOUNDS = frozenset({"aac", "mp3", "mp3float", "opus", "libopus", "vorbis", "flac", "pcm_s16le"})
@@ -66,15 +69,24 @@ def plays_in_browsers(path: Path) -> bool:
         ) and (sound is None or sound.codec_context.name in _SOUNDS)
 
 
+def is_proxy(path: Path) -> bool:
+    """Whether ``path`` is a copy of another video that was made for browsers."""
+    return path.name.endswith(PROXY_SUFFIX) and _comment(path).startswith(_PURPOSE)
+
+
 def is_proxy_of(path: Path, info: VideoInfo) -> bool:
     """Whether ``path`` is a copy of that very video."""
+    return _comment(path) == _PURPOSE + info.sha256
+
+
+def _comment(path: Path) -> str:
     import av
 
     try:
         with av.open(str(path)) as container:
-            return bool(container.metadata.get("comment") == _PURPOSE + info.sha256)
+            return str(container.metadata.get("comment") or "")
     except (OSError, av.error.FFmpegError):
-        return False
+        return ""
 
 
 def write_proxy(path: Path, info: VideoInfo, target: Path) -> None:

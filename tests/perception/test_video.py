@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import av
 import cv2
 import numpy as np
 import pytest
@@ -768,3 +769,19 @@ class TestUnusual:
         path = truncated(tmp_path)
         list(video.frames(path, 10))
         assert capfd.readouterr() == ("", "")
+
+
+def test_a_rate_that_cannot_be_is_the_clocks_and_not_told(tmp_path: Path) -> None:
+    """A copy into Matroska has no length of pictures: FFmpeg tells an average rate of 30,000."""
+    source = clips.write_clip(tmp_path / "a.mp4", clips.moving_square(30))
+    copy = tmp_path / "a.mkv"
+    with av.open(str(source)) as read, av.open(str(copy), "w") as write:
+        pictures = read.streams.video[0]
+        stream = write.add_stream_from_template(pictures)
+        for packet in read.demux(pictures):
+            if packet.dts is not None:
+                packet.stream = stream
+                write.mux(packet)
+    with av.open(str(copy)) as read:
+        assert float(read.streams.video[0].average_rate or 0) > 1000
+    assert video.probe(copy).rate_hz == video.probe(source).rate_hz == 10

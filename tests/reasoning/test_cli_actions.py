@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from perception import sample
+from perception import sample, video
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span, Status, VideoInfo
 from perception.errors import BadInput
 from reasoning.action_counts import count_actions
+from reasoning.viewer.playable import write_proxy
 from tests.perception import clips
 from tests.reasoning import commands
 from tests.reasoning.commands import Ran
@@ -158,6 +159,16 @@ def test_a_copy_of_a_video_is_not_counted_again(
     assert document["copies"] == [{"file": str(copy), "of": str(first)}]
     told = run(capsys, str(corpus))[2]
     assert told == f"{copy}: not counted, it is of the same video as {first}\n"
+
+
+def test_a_copy_for_browsers_is_no_video_of_a_corpus(
+    capsys: pytest.CaptureFixture[str], corpus: Path, tmp_path: Path
+) -> None:
+    clip = clips.write_clip(tmp_path / "first.mkv", clips.moving_square(5))
+    write_proxy(clip, video.probe(clip), corpus / "first.proxy.mp4")
+    code, out, err = run(capsys, str(corpus), "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["videos"] == 2
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,18 @@ def test_another_file_is_not_taken_for_records(tmp_path: Path) -> None:
         assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("what", ["removed", "replaced"])
+def test_records_that_vanish_while_they_are_written_are_missed(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "study.sqlite"
+    records = Records(path)
+    records.keep(CALL, ANSWER, 0.5)
+    path.rename(tmp_path / "elsewhere.sqlite")
+    if what == "replaced":
+        Records(path).close()
+    with pytest.raises(StorageError, match="moved, removed or replaced"):
+        records.keep(replace(CALL, question="q2"), ANSWER, 0.5)
+
+
 def test_half_a_character_in_a_reply_makes_the_round_trip(tmp_path: Path) -> None:
     records = Records(tmp_path / "study.sqlite")
     answer = replace(ANSWER, text="A \ud800 rope", request={"said": "\udcff"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
@@ -220,12 +221,27 @@ def test_a_family_is_all_levels_and_categories_once() -> None:
     assert {differences.verdict(each) for each in found} == {"not clear after Holm"}
 
 
-def test_a_condition_that_failed_wholly_is_reported() -> None:
+@pytest.mark.parametrize(
+    "unscored",
+    [each for n in range(1, 5) for each in itertools.combinations(["none", "a", "b", "c"], n)],
+)
+def test_conditions_without_a_scored_answer_are_reported(unscored: tuple[str, ...]) -> None:
+    """As before anything is judged, or where no prompt of a condition fitted."""
     cue = InjectedCue("a", "action", "waves", 0.9)
-    rows = two([0, 1, 1], [1, 1, 1], cues=(cue,))
-    rows += [row(f"v{at}", "too long", None, cues=(cue,)) for at in range(3)]
-    found = cue_effects.section(given(rows))
-    assert {line[0] for line in words(table(found, "effect_of_confidence"))} == {"cues"}
+    rows = [
+        row(
+            f"v{at}",
+            name,
+            None if name in unscored else at % 2,
+            category=category,
+            cues=() if name == "none" else (cue,),
+        )
+        for name in ("none", "a", "b", "c")
+        for at, category in enumerate((GROUNDING, MIND, GROUNDING, MIND))
+    ]
+    made = report(given(rows, "none", controls={"c": ()}, swept={"a": "0.6", "b": "0.8"}))
+    assert [name for name in ("none", "a", "b", "c") if name in made.markdown()]
+    assert page(made)
 
 
 def test_links_and_pictures_in_an_answer_do_nothing() -> None:
