@@ -26,8 +26,9 @@ def gate(
 ) -> Selection:
     """Let in what touches ``question.span``, says something and reaches its kind's threshold.
 
-    A cue's probability is its recognizer's confidence, calibrated where a map exists; its value,
-    until a policy knows better, is that probability. Both lists are in order of time.
+    A cue's probability is its recognizer's confidence, calibrated where a map exists; a person's
+    cue of confidence 1 is certain, and any other confidence that came with it is a raw score. The
+    value, until a policy knows better, is that probability. Both lists are in order of time.
 
     Args:
         timeline, question, options: as for ``fuse``.
@@ -78,8 +79,10 @@ def _origin(track: CueTrack) -> Origin:
 def _kept(kind: str, cue: Cue, calibrated: ScoreMap | None, origin: Origin) -> KeptCue:
     """With its scores as probabilities; its own confidence stands in for the first label's score,
     which is rounded."""
+    if origin is Origin.HUMAN and cue.confidence == 1:
+        return KeptCue(kind, cue, 1.0, calibrated=True, value=1.0, origin=origin)
     top = top_labels(cue)
-    if calibrated is None:
+    if calibrated is None or origin is Origin.HUMAN:
         return KeptCue(kind, cue, cue.confidence, value=cue.confidence, top=top, origin=origin)
     scores = [score for _, score in top]
     probability = calibrated(cue.confidence, scores[1:])

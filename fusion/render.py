@@ -6,8 +6,8 @@
     - 0:00.3-0:02.5 action: person 1, upper left, waves both hands (96 %)
     - 0:01.0-0:04.0 screen text: "NO ENTRY" (score 0.93)
 
-A probability that was calibrated is told as per cent, a raw score as a score; a person's cue that
-tells no doubt is *annotated*. ``fusion.reading`` reads the lines back.
+A probability that was calibrated is told as per cent, a raw score as a score; a person's cue of
+confidence 1 is *annotated*. ``fusion.reading`` reads the lines back.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _said(item: KeptCue, options: RenderOptions) -> str:
         return words + "".join(
             f", or {_label(label, options.max_chars)}" for label, _ in item.alternatives
         )
-    words += _ANNOTATED if _is_certain(item) else _mark(item.probability, item.calibrated)
+    words += _ANNOTATED if item.is_certain else _mark(item.probability, item.calibrated)
     for label, probability in item.alternatives:
         words += f", or {_label(label, options.max_chars)}{_mark(probability, item.calibrated)}"
     return words
@@ -225,11 +225,6 @@ def _label(text: str, max_chars: int) -> str:
     """Harmless, and without what closes a mark: a label says nothing of its own probability."""
     harmless = plain(text, max_chars).replace(" %)", "%)").replace("(score ", "( score ")
     return harmless.replace(_ANNOTATED, _ANNOTATED.replace("(", "( "))
-
-
-def _is_certain(item: KeptCue) -> bool:
-    """A person made it and told no doubt."""
-    return item.origin is Origin.HUMAN and item.probability == 1
 
 
 def _mark(probability: float, calibrated: bool) -> str:

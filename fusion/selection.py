@@ -19,7 +19,7 @@ class KeptCue:
         cue: as perceived.
         probability: that the cue is right: calibrated where a calibration exists, else the raw
             confidence.
-        calibrated: whether ``probability`` went through a calibration.
+        calibrated: whether ``probability`` went through a calibration, or is a person's certainty.
         value: what it is worth, used by the budget: probability × relevance × novelty; in [0, 1].
         relevance: to the question, in [0, 1]; 1 until a policy knows better.
         novelty: how much of it no worthier cue says already, in [0, 1]; 1 until a policy knows.
@@ -54,6 +54,11 @@ class KeptCue:
     def when(self) -> Span:
         """The time that its line speaks of."""
         return self.cue.span if self.span is None else self.span
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether a person made it and told no doubt."""
+        return self.origin is Origin.HUMAN and self.probability == 1
 
     @property
     def ids(self) -> tuple[str, ...]:

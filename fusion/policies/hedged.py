@@ -63,7 +63,10 @@ def build(options: Options) -> Policy:
 
 
 def _hedged(item: KeptCue, options: Options) -> KeptCue:
-    """A run that was folded has no one set of rivals: it gets the word alone."""
+    """A run that was folded has no one set of rivals: it gets the word alone. Of what a person is
+    certain of nothing is in doubt."""
+    if item.is_certain:
+        return item
     word = UNKNOWN
     if item.calibrated:
         word = next(word for least, word in HEDGES if item.probability >= least)

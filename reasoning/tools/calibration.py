@@ -124,11 +124,11 @@ def shipped_for(source: Source) -> Measured | None:
 
 
 def calibrations() -> Calibrations:
-    """For ``fusion.policy.Tools``; what a person said is taken at their word."""
+    """For ``fusion.policy.Tools``; a person's cues are no recognizer's scores and have none."""
 
     def of(track: CueTrack) -> ScoreMap | None:
         if track.origin is Origin.HUMAN:
-            return Calibration()
+            return None
         if (own := kept(track.source)) is not None:
             return own.calibration
         shipped = shipped_for(track.source)

@@ -4,11 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fusion.fuse import fuse
 from fusion.gate import gate, top_labels
 from fusion.options import FusionOptions
-from fusion.policy import ScoreMap
+from fusion.policy import ScoreMap, Tools
 from fusion.question import Question
-from perception.cue import Cue, CueTimeline, CueTrack, Span
+from fusion.render import RenderOptions
+from perception.cue import Cue, CueTimeline, CueTrack, Origin, Source, Span
 from perception.errors import BadInput
 from tests.fusion.timelines import KINDS, ROOF, any_timeline, cue, timeline
 
@@ -46,6 +48,20 @@ def test_under_the_threshold_of_its_kind() -> None:
 def test_probability_and_value_are_the_confidence() -> None:
     first = gate(ROOF, WHAT, FusionOptions()).kept[0]
     assert (first.probability, first.value, first.calibrated) == (0.96, 0.96, False)
+
+
+def test_of_a_persons_cues_only_certainty_is_told_in_no_score() -> None:
+    """A map is no good for them: they are not the scores that it was fitted to."""
+    top = {"top": [["waves", 0.71], ["claps", 0.2]]}
+    cues = [Cue(f"a-{at}", Span(at, 2), "waves", score, top) for at, score in ((0, 1.0), (1, 0.71))]
+    track = CueTrack("a", "action", Source("csv"), tuple(cues), Origin.HUMAN)
+    options = FusionOptions(policies=("hedged",), render=RenderOptions(notice="none"))
+    tools = Tools(calibration=lambda _: lambda score, _: score / 2)
+    prompt = fuse(CueTimeline(ROOF.video, (track,)), WHAT, options, tools)
+    assert prompt.text.split("\n")[1:] == [
+        "- 0:00.0-0:02.0 action: waves (annotated)",
+        "- 0:01.0-0:02.0 action: apparently waves (score 0.71), or claps (score 0.20)",
+    ]
 
 
 def test_exactly_at_the_threshold_is_in() -> None:

@@ -83,6 +83,19 @@ def test_the_type_that_was_assumed_is_told(
     assert document["policies"] == ["routed", "hedged"]
 
 
+def test_scores_that_come_back_as_a_persons_cues_are_told_as_scores(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "clip.csv").write_text(
+        "start_s,end_s,text,confidence\n0,1,waves,0.71\n1,2,jumps,1\n"
+    )
+    there = ("--cues", "roof.cues.json", "--kind", "action", "--replace", "-o", "clip.cues.json")
+    assert run("import-cues", "clip.csv", *there).code == 0
+    out = run("fuse", "clip.cues.json", "Who waves?").out
+    assert "waves (score 0.71)\n" in out
+    assert "jumps (annotated)\n" in out
+
+
 @pytest.mark.weights
 def test_the_sample_needs_no_file_of_cues(run: Run, tmp_path: Path) -> None:
     arguments = ["fuse", "sample", "What is on the sign?", "--quiet"]
