@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from perception import plugins, traces
-from perception.cue import CueTimeline, Span, Status
+from perception.cue import CueTimeline, CueTrack, Span, Status
 from perception.errors import CuelightError
 from perception.perceive import Perception, build_recognizers, perceive
 from perception.recognizer import Traces
@@ -82,8 +82,9 @@ def perceive_video(
 def save_perception(perception: Perception, stem: Path) -> tuple[Path, ...]:
     """Write ``STEM.cues.json`` and, where there is something to draw, ``STEM.traces.npz``.
 
-    Tracks of the same video that lie there already and were not made anew are kept; those of
-    another video are replaced, which is told on stderr. The traces are written first and the cues
+    Tracks of the same video that lie there already and were not made anew are kept, and so are
+    those that failed now, which is told on stderr; those of another video are replaced, which is
+    told too. The traces are written first and the cues
     name their sha256, so that cues whose writing failed are seen to lie beside others' traces.
 
     Raises:
@@ -133,10 +134,19 @@ def _with_earlier(perception: Perception, cues: Path, drawn: Path) -> tuple[CueT
     if earlier.video.sha256 != timeline.video.sha256:
         tell(f"{cues} held the cues of another video; they are replaced.", err=True)
         return timeline, perception.traces
-    kept = tuple(track for track in earlier.tracks if timeline.track(track.id) is None)
-    names = {track.id for track in kept}
-    also = {name: array for name, array in arrays.items() if name.partition("/")[0] in names}
-    return replace(timeline, tracks=(*timeline.tracks, *kept)), {**perception.traces, **also}
+    made = {track.id: track for track in timeline.tracks}
+    kept = {track.id: track for track in earlier.tracks if _stays(track, made.get(track.id))}
+    for name in made.keys() & kept.keys():
+        tell(f"{name} failed now; what was there in {cues} is kept.", err=True)
+    also = {name: array for name, array in arrays.items() if name.partition("/")[0] in kept}
+    return replace(timeline, tracks=tuple((made | kept).values())), {**perception.traces, **also}
+
+
+def _stays(earlier: CueTrack, made: CueTrack | None) -> bool:
+    """Whether a track that lies there is kept, with what was ``made`` of it now beside it."""
+    if made is None:
+        return True
+    return made.status is Status.FAILED and earlier.status is not Status.FAILED
 
 
 def tell_tracks(perception: Perception, files: Sequence[Path]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from perception import traces
 from perception.cue import CueTimeline
+from perception.recognizers import speech
 from tests.perception import clips
 from tests.reasoning import commands
 from tests.reasoning.commands import Ran, Run
@@ -64,6 +65,26 @@ def test_foreign_traces_do_not_stay_beside_tracks_that_are_added(run: Run) -> No
     kept = traces.load(Path("clip.traces.npz"))
     assert {name.partition("/")[0] for name in kept} == {"screen_text"}
     assert page(run)[1] == ""
+
+
+def test_a_track_that_fails_now_leaves_what_was_there(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = [Path(f"clip.{name}").read_bytes() for name in ("cues.json", "traces.npz")]
+
+    def break_down(*_: object) -> None:
+        raise RuntimeError("the sound card is on fire")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(speech.SpeechSession, "feed", break_down)
+        ran = run("perceive", "clip.mp4", "--only", "speech", "--force")
+    assert ran.code == 1
+    assert "speech: 0 cues (failed)" in ran.out
+    assert "speech failed now; what was there in clip.cues.json is kept." in ran.err
+    assert [Path(f"clip.{name}").read_bytes() for name in ("cues.json", "traces.npz")] == good
+    shutil.copy("other.mp4", "clip.mp4")
+    assert run("perceive", "clip.mp4", "--only", "speech", "--force").code == 0
+    assert Path("clip.cues.json").read_bytes() != good[0]
 
 
 def test_cues_that_could_not_be_written_do_not_get_the_new_traces(
