@@ -16,6 +16,7 @@ from reasoning.cli._terminal import tell
 if TYPE_CHECKING:
     from reasoning.cli._seeing import Seen
     from reasoning.cli._showing import ShownPage
+    from reasoning.tools.review import Review
 
 __all__ = ["MAX_EASY_BYTES", "draw", "serve", "write"]
 
@@ -24,15 +25,23 @@ MAX_EASY_BYTES = 50_000_000
 
 
 def draw(seen: Seen, calibrated: Mapping[str, float], json: bool) -> None:
-    """The lanes in the terminal, or as JSON."""
-    if json:
-        _emit(seen, None, calibrated)
-        return
+    """The lanes in the terminal, or as JSON, with the review that lies beside the cues.
+
+    Raises:
+        BadInput: that is no review, or one of another video.
+    """
     from rich.console import Console
 
+    from reasoning.tools import review
     from reasoning.viewer.terminal import drawing
 
-    Console(highlight=False).print(drawing(seen.timeline, calibrated=calibrated))
+    said = review.of(seen.review, seen.timeline.video)
+    if said is not None and (count := sum(map(len, said.aside(seen.timeline).values()))):
+        tell(review.aside_words(seen.review.name, count), err=True)
+    if json:
+        _emit(seen, None, calibrated, said)
+        return
+    Console(highlight=False).print(drawing(seen.timeline, calibrated=calibrated, review=said))
 
 
 def write(
@@ -49,7 +58,7 @@ def write(
     write_page(page, seen.timeline, video=video, extras=extras)
     size = page.stat().st_size
     if json:
-        _emit(seen, page, extras.calibrated)
+        _emit(seen, page, extras.calibrated, extras.review)
     else:
         tell(page if quiet else f"Wrote {page} ({_megabytes(size)})")
     if size > MAX_EASY_BYTES and not quiet:
@@ -82,10 +91,12 @@ def serve(
         server.serve_forever()
 
 
-def _emit(seen: Seen, page: Path | None, calibrated: Mapping[str, float]) -> None:
+def _emit(
+    seen: Seen, page: Path | None, calibrated: Mapping[str, float], review: Review | None
+) -> None:
     from reasoning.viewer.document import document
 
-    output.emit(document(seen.timeline, page, seen.video, calibrated))
+    output.emit(document(seen.timeline, page, seen.video, calibrated, review))
 
 
 def _large(size: int, cues: int, embedded: bool) -> str:

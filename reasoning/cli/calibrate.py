@@ -56,21 +56,24 @@ def command(
 
     from reasoning.tools.calibration import keep
     from reasoning.tools.fitting import LEAST_CUES, fit_all
+    from reasoning.tools.review import aside_words
 
     if known:
         _list_known(json)
         return
     if not cues:
         raise BadInput("Give one or more NAME.cues.json, or --list to see what is in use.")
-    fitted, few = fit_all(cues, labels, kind, method)
-    kept = [] if dry_run else [str(keep(each)) for each in fitted]
+    fits = fit_all(cues, labels, kind, method)
+    kept = [] if dry_run else [str(keep(each)) for each in fits.fitted]
+    for each in fits.gone.items():
+        tell(aside_words(*each), err=True)
     if json:
-        made = [asdict(each) for each in fitted]
-        output.emit({"fitted": made, "too_few": few, "files": kept})
+        made = [asdict(each) for each in fits.fitted]
+        output.emit({"fitted": made, "too_few": fits.too_few, "gone": fits.gone, "files": kept})
         return
-    for each in fitted:
-        _tell(each)
-    for name, count in few.items():
+    for fitted in fits.fitted:
+        _tell(fitted)
+    for name, count in fits.too_few.items():
         tell(
             f"{name}: not fitted, {count} cues are labelled and {LEAST_CUES} are needed.", err=True
         )

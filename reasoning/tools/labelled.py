@@ -10,7 +10,8 @@ without such a row is wrong.
 
     {"schema": "cuelight.review/1", "cues": {"action-3": {"verdict": "right"}}}
 
-with the verdicts ``right`` and ``wrong``; cues without one are not used. See ``review``.
+with the verdicts ``right`` and ``wrong``; cues without one are not used, nor is what was said of
+cues that are no longer there. See ``review``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from perception.errors import BadInput
 from perception.text_file import read_text
 from reasoning.tools import review
 
-__all__ = ["Row", "by_review", "by_rows", "read_review", "read_rows", "review_path"]
+__all__ = ["Row", "by_review", "by_rows", "read_rows", "review_path", "verdicts_of"]
 
 _COVERED = 0.5
 _ALIKE = 0.8
@@ -91,14 +92,10 @@ def review_path(cues: Path) -> Path:
     return cues.with_name(f"{cues.name.removesuffix('.json').removesuffix('.cues')}.review.json")
 
 
-def read_review(path: Path) -> dict[str, bool]:
-    """Cue id -> whether it is right.
-
-    Raises:
-        BadInput: it cannot be read, or is no review.
-    """
-    cues = review.read(path).cues
-    return {id: each.verdict == "right" for id, each in cues.items() if each.verdict}
+def verdicts_of(timeline: CueTimeline, found: review.Review) -> dict[str, bool]:
+    """Cue id -> whether it is right, where a verdict is of that very cue."""
+    said = ((cue.id, found.about(cue)) for _, cue in timeline.cues())
+    return {id: each.verdict == "right" for id, each in said if each and each.verdict}
 
 
 def _row(raw: Mapping[str, str | None], where: str) -> Row:

@@ -7,10 +7,12 @@ each text once, and where a text belongs stands its index::
      "cues": {"ids": [...], "starts": float64, "ends": float64, "texts": [0, ...], "shorts": [...],
               "scores": uint16, "calibrated": uint16, "others": [[word, share, word, share], ...],
               "details": [[word, word], ...], "watermarks": [number, ...]},
+     "review": {"action-1": {"verdict": "right"}}, "aside": {"action-1": [{"verdict": "wrong"}]},
      "blocks": [{"states": [["kept", "in the prompt"], ...], "of": [0, ...]}], ...}
 
 Arrays with a type are base64 of little-endian numbers. Scores and shares are ten-thousandths;
-``calibrated`` is null where nothing is, and 65535 where that cue is not.
+``calibrated`` is null where nothing is, and 65535 where that cue is not. ``review`` is what a
+person said of cues, and ``aside`` what was said of other cues that had one's id.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ def data(
     info = timeline.video
     start_s = info.start_s if extras.player_start_s is None else extras.player_start_s
     times_s = np.zeros(0) if extras.frame_times_s is None else extras.frame_times_s
-    review = extras.review or Review()
+    said, aside = _review(timeline, extras.review or Review())
     numbers = shown.numbers
     words: dict[str, int] = {}
     return {
@@ -70,12 +72,28 @@ def data(
         "blocks": [_block(shown.cues, each) for each in became],
         "frames": packed_times(times_s),
         "study": None if extras.study is None else studied(extras.study, numbers),
-        "review": {id: each.document() for id, each in review.cues.items()},
+        "review": said,
+        "aside": aside,
         "save_url": extras.save_url,
         "review_tag": extras.review_tag,
         "review_name": extras.review_name or f"{visible(Path(info.name).stem)}.review.json",
         **drawn(timeline, extras.traces, numbers),
     }
+
+
+def _review(
+    timeline: CueTimeline, review: Review
+) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]:
+    """What is said of the cues and of ids that are not there; what was said of other cues of an id
+    that is there."""
+    cues = {cue.id: cue for _, cue in timeline.cues()}
+    said = {}
+    for id, each in review.cues.items():
+        applied = review.about(cues[id]) if id in cues else each
+        if applied is not None:
+            said[id] = applied.document()
+    aside = review.aside(timeline).items()
+    return said, {id: [each.document() for each in left] for id, left in aside if id in cues}
 
 
 def _columns(cues: Sequence[CueView], words: dict[str, int]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from perception.cue import CueTimeline
+from reasoning.tools.review import Review
 from reasoning.viewer.lanes import Lane, extent_s, lanes
 
 __all__ = ["document"]
@@ -17,6 +18,7 @@ def document(
     page: Path | None,
     video: Path | None,
     calibrated: Mapping[str, float],
+    review: Review | None = None,
 ) -> dict[str, Any]:
     """The lanes in their order.
 
@@ -24,6 +26,8 @@ def document(
         page: the file that was written, None where none was.
         video: the video's file, None where it is not there.
         calibrated: by cue id, the probability that it is right, where one is known.
+        review: what a person said of the cues; it stands beside each as ``review``, and the cue is
+            as the recognizer made it.
     """
     return {
         "page": None if page is None else str(page),
@@ -31,12 +35,13 @@ def document(
         "video": timeline.video.name,
         "video_file": None if video is None else str(video),
         "extent_s": extent_s(timeline),
-        "lanes": [_lane(lane, calibrated) for lane in lanes(timeline)],
+        "lanes": [_lane(lane, calibrated, review or Review()) for lane in lanes(timeline)],
     }
 
 
-def _lane(lane: Lane, calibrated: Mapping[str, float]) -> dict[str, Any]:
-    cues = sorted((cue for row in lane.rows for cue in row), key=lambda cue: (cue.span, cue.id))
+def _lane(lane: Lane, calibrated: Mapping[str, float], review: Review) -> dict[str, Any]:
+    said = {cue.id: review.about(cue) for row in lane.rows for cue in row}
+    cues = sorted((cue for row in lane.rows for cue in row), key=lambda cue: cue.order)
     return {
         "label": lane.label,
         "track": lane.track.id,
@@ -52,6 +57,7 @@ def _lane(lane: Lane, calibrated: Mapping[str, float]) -> dict[str, Any]:
                 "text": cue.text,
                 "confidence": cue.confidence,
                 "probability": calibrated.get(cue.id),
+                "review": found.document() if (found := said[cue.id]) else None,
             }
             for cue in cues
         ],

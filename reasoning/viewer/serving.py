@@ -48,10 +48,7 @@ def page_server(
     def save(text: str, tag: str | None) -> str | None:
         found = review.parse(text, "What the page sent")
         review.check_video(found, timeline.video, "What the page sent")
-        known = {cue.id: cue for _, cue in timeline.cues()}
-        for id, each in found.cues.items():
-            if id in known:
-                each.applied(known[id])
+        review.corrected(timeline, found)
         with saving:
             if tag is not None and tag != _tag(review_file):
                 return None

@@ -13,6 +13,7 @@ from fusion.quoting import visible
 from fusion.render import clock, span_words
 from fusion.selection import CuePrompt
 from perception.cue import Cue, CueTimeline
+from reasoning.tools.review import Correction, Review, corrected
 from reasoning.viewer.lanes import Lane, extent_s, lanes, short_text, state_words, ticks
 from reasoning.viewer.words import percent_words, score_words
 
@@ -22,6 +23,7 @@ _STYLES = {"action": "blue", "screen_text": "yellow", "speech": "green"}
 _OTHER_STYLE = "magenta"
 _LEAST_WIDTH = 20
 _CELLS_PER_TICK = 10
+_VERDICTS = {"right": "✓ right", "wrong": "✗ wrong", "": ""}
 _MAX_CHARS = 1000
 """A terminal is for a look; the page holds all of a longer text."""
 
@@ -30,14 +32,31 @@ def drawing(
     timeline: CueTimeline,
     prompt: CuePrompt | None = None,
     calibrated: Mapping[str, float] | None = None,
+    review: Review | None = None,
 ) -> RenderableType:
     """Lanes as wide as the terminal, then every cue on a line of its own.
 
     Nothing of a cue's text can move the cursor or change colours. With ``prompt`` the cues that
-    fusion dropped are dimmed and say why. ``calibrated`` are probabilities by cue id.
+    fusion dropped are dimmed and say why. ``calibrated`` are probabilities by cue id. With
+    ``review`` cues are as a person corrected them, with the verdict.
+
+    Raises:
+        BadInput: a corrected cue would end before it starts.
     """
+    verdicts = {}
+    if review is not None:
+        said = ((cue.id, review.about(cue)) for _, cue in timeline.cues())
+        verdicts = {id: _verdict(each) for id, each in said if each is not None}
+        timeline = corrected(timeline, review)
     dropped = {} if prompt is None else {d.cue.id: d.reason for d in prompt.selection.dropped}
-    return Group(_Lanes(timeline, dropped), Text(), _table(timeline, dropped, calibrated or {}))
+    table = _table(timeline, dropped, calibrated or {}, verdicts)
+    return Group(_Lanes(timeline, dropped), Text(), table)
+
+
+def _verdict(said: Correction) -> str:
+    mark = _VERDICTS[said.verdict]
+    is_changed = any(each is not None for each in (said.text, said.start_s, said.end_s))
+    return ", ".join(filter(None, [mark, "corrected" if is_changed else ""]))
 
 
 class _Lanes:
@@ -109,7 +128,10 @@ def _notes(lane: Lane) -> list[str]:
 
 
 def _table(
-    timeline: CueTimeline, dropped: dict[str, str], calibrated: Mapping[str, float]
+    timeline: CueTimeline,
+    dropped: Mapping[str, str],
+    calibrated: Mapping[str, float],
+    verdicts: Mapping[str, str],
 ) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("time", no_wrap=True)
@@ -118,10 +140,12 @@ def _table(
     table.add_column("score", justify="right", no_wrap=True)
     if calibrated:
         table.add_column("probability", justify="right", no_wrap=True)
+    if verdicts:
+        table.add_column("review", no_wrap=True)
     if dropped:
         table.add_column("left out", overflow="fold")
     rows = [(cue, lane.track.kind) for lane in lanes(timeline) for row in lane.rows for cue in row]
-    for cue, kind in sorted(rows, key=lambda pair: (pair[0].span, pair[0].id)):
+    for cue, kind in sorted(rows, key=lambda pair: pair[0].order):
         reason = dropped.get(cue.id)
         cells = [
             Text(span_words(cue.span)),
@@ -132,6 +156,8 @@ def _table(
         if calibrated:
             known = calibrated.get(cue.id)
             cells.append(Text("" if known is None else percent_words(known)))
+        if verdicts:
+            cells.append(Text(verdicts.get(cue.id, "")))
         if dropped:
             cells.append(Text(reason or ""))
         table.add_row(*cells, style="dim" if reason else None)

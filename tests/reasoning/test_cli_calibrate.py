@@ -88,6 +88,43 @@ def test_a_review_beside_the_timeline_is_read(run: Run, tmp_path: Path) -> None:
     assert (fitted["n"], fitted["calibration"]["points"]) == (50, [[0.9, 0.5]])
 
 
+def test_a_review_of_another_video_is_refused_as_inspect_refuses_it(
+    run: Run, tmp_path: Path
+) -> None:
+    cues = {f"speech-{n}": {"verdict": "right"} for n in range(50)}
+    other = {"name": "other.mp4", "sha256": "e" * 64}
+    review = {"schema": "cuelight.review/1", "video": other, "cues": cues}
+    (tmp_path / "clip.review.json").write_text(json.dumps(review))
+    code, out, err = run("calibrate", "clip.cues.json")
+    assert (code, out) == (2, "")
+    assert "'clip.review.json' is the review of another video (other.mp4, sha256 eeee" in err
+    assert run("inspect", "clip.cues.json", "--text").err == err
+    assert not (tmp_path / "home").exists()
+
+
+def test_verdicts_on_cues_that_are_no_longer_there_are_not_used(run: Run, tmp_path: Path) -> None:
+    """Every fourth verdict is of another text, every fourth of another time, one of no cue."""
+    cues = {}
+    for n in range(80):
+        text, start_s = f"word {n}", 10.0 * n + (0.004 if n % 4 == 1 else 0)
+        text, start_s = ("else", start_s) if n % 4 == 2 else (text, start_s)
+        start_s += 0.02 if n % 4 == 3 else 0
+        of = {"text": text, "start_s": start_s, "end_s": 10.0 * n + 4}
+        cues[f"speech-{n}"] = {"verdict": "right", "of": of}
+    cues["speech-1000"] = {"verdict": "right"}
+    del cues["speech-0"]["of"]
+    review = tmp_path / "clip.review.json"
+    review.write_text(json.dumps({"schema": "cuelight.review/1", "cues": cues}))
+    before = review.read_bytes()
+    code, out, err = run("calibrate", "clip.cues.json", "--json")
+    assert code == 0, err
+    (fitted,) = json.loads(out)["fitted"]
+    assert fitted["n"] == 40
+    assert json.loads(out)["gone"] == {"clip.review.json": 41}
+    assert "clip.review.json: 41 corrections are of cues that are not, or no longer, there" in err
+    assert review.read_bytes() == before
+
+
 def test_a_softmax_gets_a_temperature(run: Run, tmp_path: Path) -> None:
     cues = [
         Cue(
@@ -192,4 +229,4 @@ def test_the_shipped_map_goes_by_the_network_that_gave_the_scores() -> None:
     before = replace(track, source=Source("action", "1", f"{network}+{'1' * 64}"))
     assert calibrations()(before) is None
     human = replace(before, origin=Origin.HUMAN)
-    assert calibrations()(human) == Calibration()
+    assert calibrations()(human) is None

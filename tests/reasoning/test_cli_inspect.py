@@ -244,6 +244,30 @@ def test_a_review_beside_the_cues_is_shown_again(cues: Path) -> None:
     assert of_page(cues.parent / "film.html")["review"] == said
 
 
+def test_a_review_is_shown_in_the_terminal_and_as_json(
+    cues: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waved = {"text": "person 1 waves", "start_s": 0.4, "end_s": 0.9}
+    other = {"text": "person 1 sits", "start_s": 1.2, "end_s": 2.0}
+    said = {
+        "a-1": {"verdict": "wrong", "text": "person 1 claps", "end_s": 0.7, "of": waved},
+        "a-2": {"verdict": "right", "of": other, "earlier": [{"verdict": "right"}]},
+    }
+    review = cues.with_name("film.review.json")
+    review.write_text(json.dumps({"schema": "cuelight.review/1", "cues": said}))
+    assert run(str(cues), "--text") == 0
+    out, err = capsys.readouterr()
+    line = next(line for line in out.splitlines() if "0:00.4-0:00.7" in line)
+    assert "person 1 claps" in line
+    assert "✗ wrong, corrected" in line
+    assert "✓ right" in next(line for line in out.splitlines() if "0:01.2" in line)
+    assert "film.review.json: 1 correction is of a cue that is not, or no longer, there" in err
+    assert run(str(cues), "--text", "--json") == 0
+    (lane,) = json.loads(capsys.readouterr().out)["lanes"]
+    assert [each["text"] for each in lane["cues"]] == ["person 1 waves", "person 1 walks"]
+    assert [each["review"] for each in lane["cues"]] == [said["a-1"], {"verdict": "right"}]
+
+
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """Processes that are started can be interrupted, which a shell's "&" switches off."""

@@ -20,7 +20,7 @@ from perception.cue import Cue, CueTimeline, CueTrack, Source, Span
 from perception.skeleton.people import PersonTrack
 from perception.traces import TextBox, pose_traces, text_box_traces
 from reasoning.results.outcomes import Outcome, Outcomes, State
-from reasoning.tools.review import Correction, Review, read
+from reasoning.tools.review import Correction, Of, Review, read
 from reasoning.viewer.drawn import frame_times_s
 from reasoning.viewer.extras import Extras
 from reasoning.viewer.given import Block
@@ -161,6 +161,7 @@ def middle_of(page: Any, id: str) -> tuple[float, float]:
 
 
 def click(page: Any, id: str) -> None:
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     page.mouse.click(*middle_of(page, id))
 
 
@@ -407,10 +408,15 @@ def test_a_review_is_downloaded_and_read_again(opened: Callable[..., Any], tmp_p
     saved = tmp_path / "saved.review.json"
     download.value.save_as(saved)
     found = {id: each.document() for id, each in read(saved).cues.items()}
+    of = {cue.id: cue for _, cue in timeline(tmp_path / "film.mp4").cues()}
+    made = {
+        id: {"text": of[id].text, "start_s": of[id].span.start_s, "end_s": of[id].span.end_s}
+        for id in found
+    }
     assert found == {
-        "wave": {"verdict": "right", "start_s": 0.45},
-        "jump": {"verdict": "wrong", "text": "person 2 hops", "end_s": 1.75},
-        "sign": {"watermark": True},
+        "wave": {"verdict": "right", "start_s": 0.45, "of": made["wave"]},
+        "jump": {"verdict": "wrong", "text": "person 2 hops", "end_s": 1.75, "of": made["jump"]},
+        "sign": {"watermark": True, "of": made["sign"]},
     }
     again = opened(review=read(saved))
     click(again, "jump")
@@ -433,7 +439,36 @@ def test_corrections_of_cues_that_the_page_lacks_are_kept(
     download.value.save_as(tmp_path / "saved.review.json")
     found = {id: each.document() for id, each in read(tmp_path / "saved.review.json").cues.items()}
     right = {"verdict": "right"}
-    assert found == {"gone": noted.document(), "__proto__": right, "wave": right}
+    assert found.pop("wave")["verdict"] == "right"
+    assert found == {"gone": noted.document(), "__proto__": right}
+
+
+def test_a_correction_of_another_cue_of_the_id_is_told_and_kept_and_not_applied(
+    opened: Callable[..., Any], tmp_path: Path
+) -> None:
+    other = Correction("wrong", text="person 1 claps", of=Of("person 1 sits", 7.0, 8.0))
+    page = opened(review=Review(cues={"wave": other, "jump": other}))
+    click(page, "wave")
+    assert page.locator("#chosen .title").text_content() == "person 1 waves"
+    page.locator("#tab-cue").click()
+    assert page.locator("#saved").inner_text() == (
+        "No cues are corrected. 2 corrections are of cues that are no longer there, or not on this "
+        "page, and kept in the file."
+    )
+    page.keyboard.press("y")
+    with page.expect_download() as download:
+        page.locator("#save").click()
+    saved = tmp_path / "saved.review.json"
+    download.value.save_as(saved)
+    wave, jump = (read(saved).cues[id] for id in ("wave", "jump"))
+    assert (wave.verdict, wave.earlier, jump) == ("right", (other,), other)
+    assert wave.of is not None
+    assert wave.of.text == "person 1 waves"
+    again = opened(review=read(saved))
+    click(again, "wave")
+    again.locator("#tab-cue").click()
+    assert again.locator("#mark-right").get_attribute("aria-pressed") == "true"
+    assert page.faults == again.faults == []
 
 
 def test_rows_follow_ends_that_a_person_moved(opened: Callable[..., Any], tmp_path: Path) -> None:

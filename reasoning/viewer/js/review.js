@@ -4,6 +4,10 @@ const foreign = Object.create(null);
 Object.entries(data.review).forEach(([id, correction]) => {
   if (numberOf.has(id)) corrections.set(numberOf.get(id), correction); else foreign[id] = correction;
 });
+/** What was said of other cues that had the id of one of these: it is kept, and applied to none. */
+const aside = Object.assign(Object.create(null), data.aside);
+const apart = Object.values(aside).flat().length
+  + Object.values(foreign).reduce((sum, each) => sum + 1 + (each.earlier?.length ?? 0), 0);
 /** Take over the ends that a correction says, or a cue's own. */
 const place = (number) => {
   const { start_s = cues[number].start_s, end_s = cues[number].end_s } = corrections.get(number) || {};
@@ -35,7 +39,9 @@ const fill = (number) => {
 };
 const count = () => {
   const words = corrections.size === 1 ? "1 cue is corrected" : `${corrections.size || "No"} cues are corrected`;
-  find("saved").textContent = unsaved ? `${words}, not saved yet.` : `${words}.`;
+  const others = apart === 1 ? "1 correction is of a cue that is" : `${apart} corrections are of cues that are`;
+  find("saved").textContent = `${words}${unsaved ? ", not saved yet" : ""}.`
+    + (apart ? ` ${others} no longer there, or not on this page, and kept in the file.` : "");
   find("save").disabled = !unsaved;
 };
 /** Change what is said of the chosen cue; a value that says nothing new is left out. */
@@ -49,7 +55,9 @@ const correct = (changes) => {
     if (made[end] !== undefined && Math.abs(made[end] - cue[end]) < 0.0005) delete made[end];
   });
   Object.keys(made).forEach((key) => { if (made[key] === undefined) delete made[key]; });
-  if (Object.keys(made).length) corrections.set(chosen, made); else corrections.delete(chosen);
+  delete made.of;
+  const of = { text: cue.text, start_s: cue.start_s, end_s: cue.end_s };
+  if (Object.keys(made).length) corrections.set(chosen, { ...made, of }); else corrections.delete(chosen);
   place(chosen);
   unsaved = true;
   count();
@@ -81,6 +89,10 @@ const here = (field) => {
 const save = async () => {
   const said = Object.assign(Object.create(null), foreign);
   corrections.forEach((correction, number) => { said[cues[number].id] = correction; });
+  Object.entries(aside).forEach(([id, earlier]) => {
+    const all = said[id] ? [said[id], ...earlier] : earlier;
+    said[id] = all.length > 1 ? { ...all[0], earlier: all.slice(1) } : all[0];
+  });
   const text = `${JSON.stringify({ schema: "cuelight.review/1", video: { name: data.name, sha256: data.sha256 }, cues: said }, null, 1)}\n`;
   if (data.save_url) {
     try {
@@ -118,4 +130,4 @@ find("end-here").addEventListener("click", () => here("edit-end"));
 find("save").addEventListener("click", save);
 addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
 on("chosen", fill);
-if (corrections.size) count();
+if (corrections.size || apart) count();
