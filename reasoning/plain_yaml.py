@@ -24,7 +24,7 @@ MAX_VALUES = 100_000
 class _Loader(yaml.SafeLoader):
     """Safe, and strict about keys."""
 
-    def construct_scalar(self, node: yaml.ScalarNode) -> str:
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> str:
         """JSON writes characters beyond U+FFFF as two escapes, which PyYAML leaves two halves."""
         words = str(super().construct_scalar(node))
         return words.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Mapping
@@ -10,8 +11,10 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
+from perception import plugins
 from perception.errors import BadInput
 from perception.limits import check_limits
+from reasoning import presets
 from reasoning.outgoing import is_loopback
 from reasoning.transport.address import check_address
 from reasoning.transport.rate_limit import RateOptions
@@ -21,6 +24,7 @@ __all__ = [
     "FramesAs",
     "Options",
     "at_openai",
+    "check_name",
     "key",
     "reply_tokens",
     "root",
@@ -29,6 +33,9 @@ __all__ = [
 
 _OPENAI = "https://api.openai.com/v1"
 _OPENAI_KEY = "OPENAI_API_KEY"
+_OPENAI_NAMES = re.compile(r"(chatgpt-|codex-|computer-use-|ft:|gpt-|o\d)")
+"""How the names of OpenAI's models begin."""
+_OPENAI_MODELS = ("gpt-4o", "gpt-4o-mini", "o3")
 
 _LIMITS = {
     "frame_rate_hz": (0, 1000),
@@ -132,6 +139,24 @@ class Options:
 def at_openai(options: Options) -> bool:
     """Whether it is OpenAI's own server."""
     return urlsplit(options.base_url).hostname == urlsplit(_OPENAI).hostname
+
+
+def check_name(options: Options) -> None:
+    """See that OpenAI is meant where pictures would go there: a name that is nothing else comes
+    here, and so does one with a slip.
+
+    Raises:
+        BadInput: it is no name as OpenAI's models have them.
+    """
+    if not at_openai(options) or _OPENAI_NAMES.match(options.model):
+        return
+    known = [*plugins.names("reasoning.videollms"), *presets.names(), *_OPENAI_MODELS]
+    near = difflib.get_close_matches(options.model, known, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise BadInput(
+        f"OpenAI has no model {options.model!r}.{hint} A model on another server needs its address "
+        "(--base-url http://localhost:8000/v1); cuelight models lists the presets."
+    )
 
 
 def sends_temperature(options: Options) -> bool:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from reasoning.answer import Answer, Failure, FailureKind
 from reasoning.chat import request as chat_request
 from reasoning.chat.facts import ServerFacts, counted, counted_text, facts, without_cache
-from reasoning.chat.options import FramesAs, Options, at_openai, key, reply_tokens, root
+from reasoning.chat.options import FramesAs, Options, at_openai, check_name, key, reply_tokens, root
 from reasoning.chat.reply import chosen, said, schema
 from reasoning.chat.server import ChatServer
 from reasoning.egress import Egress
@@ -231,11 +231,14 @@ def build(options: Options) -> OpenAICompatible:
     """A model behind a server; nothing is sent yet.
 
     Raises:
-        BadInput: the server needs a key and the environment holds none.
+        BadInput: the server needs a key and the environment holds none, or it is OpenAI's and the
+            name is none of its models'.
     """
+    check_name(options)
     return OpenAICompatible(options, *key(options))
 
 
 def build_draft(options: Options) -> OpenAICompatible:
     """The same without a key: it drafts requests and cannot answer them elsewhere."""
+    check_name(options)
     return OpenAICompatible(options)

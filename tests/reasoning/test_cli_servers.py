@@ -48,6 +48,19 @@ def test_what_would_leave_is_told_once_where_it_is_not_agreed_to(
     assert "Error: Nothing was sent; agree to it first (--yes)." in ran.err
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("embeded", "embedded"), ("qwen2.5-vl-7B", "qwen2.5-vl-7b"), ("gpt4o", "gpt-4o")],
+)
+@pytest.mark.parametrize("how", [["--dry-run"], ["--yes"]])
+def test_a_slip_in_a_models_name_sends_nothing_to_openai(
+    run: Run, name: str, meant: str, how: list[str]
+) -> None:
+    ran = run("--model", name, *how)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"OpenAI has no model {name!r}. Did you mean {meant!r}?" in ran.err
+
+
 def test_a_server_that_is_tried_again_is_told_of(run: Run) -> None:
     closed = closed_address()
     asked = ["--base-url", closed, "--model", "x", "--set", f"{RETRY}.first_pause_s=0.01"]

@@ -513,7 +513,7 @@ def test_the_key_is_in_no_file_that_a_command_writes(
 def test_a_missing_key_is_told_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(BadInput, match=r"OPENAI_API_KEY is not set.*localhost"):
-        model_at("https://api.openai.com/v1")
+        model_at("https://api.openai.com/v1", model="gpt-4o")
 
 
 def test_what_would_leave_the_machine_and_its_price(monkeypatch: pytest.MonkeyPatch) -> None:
