@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -23,6 +24,9 @@ __all__ = ["Progress", "Run", "failed", "run"]
 
 _QUEUE_LENGTH = 16
 """Frames that may wait for a recognizer; 16 pictures of 640×360 are 11 MB."""
+
+_STOP_WAIT_S = 1.0
+"""For the threads of a run that is given up; most models take less for one picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +75,12 @@ class _Worker:
 
     def put(self, item: Frame | AudioChunk | None) -> None:
         """Hand over the next item (None = no more); waits while the queue is full."""
-        while self._thread.is_alive():
+        while self._thread.is_alive() and not self._abandoned.is_set():
             with suppress(queue.Full):
                 self._queue.put(item, timeout=0.2)
                 return
 
-    def done(self, wait_s: float) -> bool:
+    def ended(self, wait_s: float) -> bool:
         """Wait up to ``wait_s`` seconds for the thread; whether it has ended."""
         self._thread.join(wait_s)
         return not self._thread.is_alive()
@@ -134,9 +138,14 @@ class _Pass:
         Raises:
             UnreadableVideo: what stopped it.
         """
-        self._thread.join(wait_s)
+        ended = self.ended(wait_s)
         if self._error is not None:
             raise self._error
+        return ended
+
+    def ended(self, wait_s: float) -> bool:
+        """Wait up to ``wait_s`` seconds for the thread; whether it has ended, however."""
+        self._thread.join(wait_s)
         return not self._thread.is_alive()
 
     def abandon(self) -> None:
@@ -192,14 +201,11 @@ def run(
             while not each.over(wait_s=0.2):
                 tell("watching and listening")
         for worker in workers:
-            while not worker.done(wait_s=0.2):
+            while not worker.ended(wait_s=0.2):
                 tell(f"finishing {worker.recognizer.kind}")
         tell("done")
     finally:
-        for each in passes:
-            each.abandon()
-        for worker in workers:
-            worker.abandon()
+        _stop([*passes, *workers])
     notices = list(dict.fromkeys(notice for each in passes for notice in each.notices))
     if not is_unchanged():
         notices.append(
@@ -211,6 +217,16 @@ def run(
         stopped=frozenset(w.recognizer.kind for w in workers if w.error is not None),
         notices=notices,
     )
+
+
+def _stop(threads: Sequence[_Pass | _Worker]) -> None:
+    """Make them stop, and wait for those that are quick: what a model is at now ends when it is
+    through with it."""
+    for each in threads:
+        each.abandon()
+    until_s = time.monotonic() + _STOP_WAIT_S
+    for each in threads:
+        each.ended(wait_s=max(0.0, until_s - time.monotonic()))
 
 
 def _groups(workers: Sequence[_Worker]) -> list[list[_Worker]]:

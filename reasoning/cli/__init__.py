@@ -23,6 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from perception import plugins
 from perception.errors import CuelightError, UnknownName, UserError
+from reasoning.cli._ending import Ending
 from reasoning.cli._terminal import forgive_encodings, tell
 
 __all__ = ["main"]
@@ -171,7 +172,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Entry point of the command; ends the process with an exit code."""
     forgive_encodings()
     try:
-        _app(args=arguments, prog_name="cuelight")
+        with Ending():
+            _app(args=arguments, prog_name="cuelight")
     except SystemExit as end:
         if end.code == _INTERRUPTED:
             tell("Interrupted; finished tracks are kept and will be reused.", err=True)

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from reasoning.llama.interrupts import held_back
 from reasoning.llama.start import ModelUnavailable, start
 
 __all__ = ["Completion", "LlamaServer", "ModelUnavailable", "Seen"]
@@ -83,6 +84,7 @@ class LlamaServer:
     Raises:
         ModelUnavailable: no GGUF file, or one that llama.cpp cannot load; or this machine's
             loopback interface is down.
+        KeyboardInterrupt: one came while the model was loaded; it is raised when that is done.
     """
 
     def __init__(
@@ -90,9 +92,10 @@ class LlamaServer:
     ) -> None:
         self._lock = threading.Lock()
         self._key = secrets.token_hex(16)
-        self._server: Any = start(model, projector, context_tokens, threads, self._key)
-        self._address = urlsplit(self._server.listening_address).netloc
-        self.complete([0], max_tokens=1)  # a server closed before its loop runs never returns
+        with held_back():  # a server closed before its loop runs never returns
+            self._server: Any = start(model, projector, context_tokens, threads, self._key)
+            self._address = urlsplit(self._server.listening_address).netloc
+            self.complete([0], max_tokens=1)
         running = self._request("/props")
         trained = int(running["default_generation_settings"]["n_ctx"])
         self.context_tokens = min(context_tokens, trained)
