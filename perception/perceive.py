@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +87,8 @@ def perceive(
         path: a video or audio file.
         recognizers: what to run; the embedded defaults when None.
         only: kinds to run, out of ``recognizers``; all when empty.
-        span: the part to look at; all when None. Times stay those of the whole video, and a
-            finished track of the whole video serves its parts.
+        span: the part to look at; all when None. Times stay those of the whole video. A part is
+            perceived as a part, whatever is known of the whole: cues are cut at its ends.
         force: run the recognizers again even where the cache has their track.
         cache: where finished tracks are kept; Cuelight's cache folder when None.
         on_progress: called often, from this thread.
@@ -129,10 +129,9 @@ class _File:
     def is_unchanged(self) -> bool:
         return _stamp(self.path) == self.stamp
 
-    def key(self, recognizer: Recognizer, *, whole: bool = False) -> str:
-        """Of the recognizer's track of the part, or of the whole, in the cache."""
-        span = None if whole else self.span
-        return track_key(self.info.sha256, span, recognizer.kind, recognizer.source)
+    def key(self, recognizer: Recognizer) -> str:
+        """Of the recognizer's track of the part in the cache."""
+        return track_key(self.info.sha256, self.span, recognizer.kind, recognizer.source)
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
@@ -161,18 +160,8 @@ def _gathered(
 def _stored(
     cache: TrackCache, file: _File, recognizers: Sequence[Recognizer]
 ) -> dict[str, Recognition]:
-    """By kind, the stored track of the part, else what the stored track of the whole has in it."""
-    found = {}
-    for recognizer in recognizers:
-        hit = cache.load(file.key(recognizer))
-        if hit is None and (span := file.span) is not None:
-            whole = cache.load(file.key(recognizer, whole=True))
-            if whole is not None:
-                cues = tuple(cue for cue in whole.track.cues if cue.span.overlaps(span))
-                hit = Recognition(replace(whole.track, cues=cues), whole.traces)
-        if hit is not None:
-            found[recognizer.kind] = hit
-    return found
+    hits = {each.kind: cache.load(file.key(each)) for each in recognizers}
+    return {kind: hit for kind, hit in hits.items() if hit is not None}
 
 
 def _made(

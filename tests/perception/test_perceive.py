@@ -185,16 +185,19 @@ def test_other_settings_or_force_run_again(
     assert recognizer.starts == 1  # type: ignore[attr-defined]
 
 
-def test_a_track_of_the_whole_serves_its_parts_and_not_the_other_way_round(
-    clip: Path, cache: TrackCache
+def test_a_part_is_perceived_as_a_part_whatever_is_known_of_the_whole(
+    clip: Path, cache: TrackCache, tmp_path: Path
 ) -> None:
-    part = Span(0.5, 1.0)
-    assert perceive(clip, [Watcher()], span=part, cache=cache).cached == frozenset()
-    assert perceive(clip, [Watcher()], span=Span(0.5, 1.1), cache=cache).cached == frozenset()
-    assert perceive(clip, [Watcher()], cache=cache).cached == frozenset()
-    later = perceive(clip, [Watcher()], span=Span(1.35, 1.5), cache=cache)
-    assert later.cached == {"watcher"}
-    assert [cue.text for cue in later.timeline.tracks[0].cues] == ["frame at 1.40"]
+    part = Span(1.35, 1.5)
+    cold = perceive(clip, [Watcher()], span=part, cache=TrackCache(tmp_path / "cold"))
+    perceive(clip, [Watcher()], cache=cache)
+    perceive(clip, [Watcher()], span=Span(1.35, 1.6), cache=cache)
+    warm = perceive(clip, [Watcher()], span=part, cache=cache)
+    assert warm.cached == frozenset()
+    assert warm.timeline == cold.timeline
+    again = perceive(clip, [Watcher()], span=part, cache=cache)
+    assert again.cached == {"watcher"}
+    assert again.timeline == cold.timeline
 
 
 @pytest.mark.parametrize("where", ["start", "feed", "finish"])
@@ -366,6 +369,7 @@ def test_an_interrupt_stops_the_run(clip: Path, cache: TrackCache) -> None:
     with pytest.raises(KeyboardInterrupt):
         perceive(clip, [Watcher()], cache=cache, on_progress=interrupt)
     assert cache.usage().tracks == 0
+    assert not {"watcher", "decode"} & {thread.name for thread in threading.enumerate()}
 
 
 def test_no_video_is_one_sentence(tmp_path: Path, cache: TrackCache) -> None:
