@@ -71,6 +71,7 @@ def command(
     questions are left without an answer.
     """
     from reasoning.config import build_videollm
+    from reasoning.studies.alone import alone
     from reasoning.studies.plan import plan_of
     from reasoning.studies.run import Run
     from reasoning.study import load
@@ -96,7 +97,8 @@ def command(
             return 0
         if plan.egress is not None:
             _agree(plan, yes, max_cost, quiet)
-        return _run(run, cells, workers, limit, on_progress, json, quiet)
+        with alone(path, run.model.revision):
+            return _run(run, cells, workers, limit, on_progress, json, quiet)
 
 
 def _run(

@@ -7,11 +7,27 @@ from pathlib import Path
 
 from perception.errors import BadInput
 from reasoning.benchmark import Item
-from reasoning.studies.gold import gold_file
+from reasoning.records import Records
+from reasoning.studies.gold import gold_file, gold_tracks
 from reasoning.study import Arm, Study, is_grounding
 from reasoning.videollm import VideoLLM
 
-__all__ = ["check"]
+__all__ = ["check", "of_one_study"]
+
+
+def of_one_study(study: Study, records: Records) -> None:
+    """See that the records are those of the study, whose tables would hide another's.
+
+    Raises:
+        BadInput: they hold another study.
+    """
+    held = {str(stamp["study"]) for stamp in records.stamps() if "study" in stamp}
+    if held and study.name not in held:
+        raise BadInput(
+            f"{str(records.path)!r} holds the study {', '.join(sorted(held))}; give {study.name!r} "
+            f"another file with --records. (A study that was renamed keeps its records with "
+            f"'name: {sorted(held)[-1]}' in its YAML.)"
+        )
 
 
 def check(study: Study, items: Sequence[Item], llm: VideoLLM) -> None:
@@ -64,3 +80,5 @@ def _has_gold(arm: Arm, folder: Path, items: Sequence[Item]) -> None:
             f"{str(missing[0])!r}, and the condition {arm.name!r} needs them. cuelight import-cues "
             "makes such files; categories and videos of a study choose questions."
         )
+    for path in wanted:
+        gold_tracks(path, arm.tells)

@@ -10,7 +10,7 @@ from pathlib import Path
 from perception.cue import CueTimeline, CueTrack, Origin
 from perception.errors import BadInput
 
-__all__ = ["gold_file", "with_gold"]
+__all__ = ["gold_file", "gold_tracks", "with_gold"]
 
 
 def gold_file(folder: Path, video: str) -> Path:
@@ -19,6 +19,27 @@ def gold_file(folder: Path, video: str) -> Path:
     stem = Path(video).stem
     imported = folder / f"{stem}.imported.cues.json"
     return imported if imported.is_file() else folder / f"{stem}.cues.json"
+
+
+def gold_tracks(
+    path: Path, is_told: Callable[[str], bool]
+) -> tuple[CueTimeline, tuple[CueTrack, ...]]:
+    """The timeline of a file, and those of its tracks that a person made and a condition tells.
+
+    Raises:
+        BadInput: the file cannot be read, or nobody annotated what is told.
+    """
+    given = CueTimeline.read(path)
+    gold = tuple(
+        track for track in given.tracks if track.origin is Origin.HUMAN and is_told(track.kind)
+    )
+    if not gold:
+        there = ", ".join(f"{track.kind!r} ({track.origin})" for track in given.tracks)
+        raise BadInput(
+            f"The gold cues {str(path)!r} hold no track that a person made and the condition "
+            f"tells; there is {there or 'no track'}."
+        )
+    return given, gold
 
 
 def with_gold(timeline: CueTimeline, path: Path, is_told: Callable[[str], bool]) -> CueTimeline:
@@ -31,18 +52,11 @@ def with_gold(timeline: CueTimeline, path: Path, is_told: Callable[[str], bool])
     Raises:
         BadInput: the file cannot be read, is of another video, or nobody annotated what is told.
     """
-    given = CueTimeline.read(path)
+    given, gold = gold_tracks(path, is_told)
     if given.video.sha256 != timeline.video.sha256:
         raise BadInput(
             f"The gold cues {str(path)!r} are of another video ({given.video.name!r}) than "
             f"{timeline.video.name!r}: their sha256 differ."
-        )
-    gold = [track for track in given.tracks if track.origin is Origin.HUMAN and is_told(track.kind)]
-    if not gold:
-        there = ", ".join(f"{track.kind} ({track.origin})" for track in given.tracks) or "no track"
-        raise BadInput(
-            f"The gold cues {str(path)!r} hold no track that a person made and the condition "
-            f"tells; there is {there}."
         )
     kinds = {track.kind for track in gold}
     kept: list[CueTrack] = [track for track in timeline.tracks if track.kind not in kinds]

@@ -19,7 +19,7 @@ from reasoning.benchmark import Item
 from reasoning.plain import plain
 from reasoning.records import Records, digest
 from reasoning.studies.asking import PERCEPTION, Asking, Todo
-from reasoning.studies.checks import check
+from reasoning.studies.checks import check, of_one_study
 from reasoning.studies.clock import Clock, Progress
 from reasoning.studies.recorded import Bench, Model
 from reasoning.studies.videos import Perceive, Timelines, no_video
@@ -79,6 +79,7 @@ class Run:
             BadInput: see ``studies.checks.check``.
         """
         items = self.study.items(self._limit)
+        of_one_study(self.study, self.records)
         check(self.study, items, self.model.llm)
         recorded = self._recorded()
         cells = []

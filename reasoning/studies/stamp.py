@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 import subprocess
-from importlib.metadata import PackageNotFoundError, distributions, version
+from importlib.metadata import PackageNotFoundError, distribution, distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -56,13 +57,21 @@ def _videos(study: Study, limit: int | None) -> dict[str, str]:
 
 
 def commit() -> str:
-    """Of the checkout that Cuelight runs from, with ``+changes`` where files differ from it; empty
-    for an installed package."""
+    """Of the checkout that Cuelight runs from, with ``+changes`` where files differ from it, or of
+    the one that pip installed it from by address (PEP 610); empty where neither is known."""
     root = Path(perception.__file__).resolve().parent.parent
     if not (root / ".git").exists():
-        return ""
+        return _commit_of_pip()
     found = _git(root, "rev-parse", "HEAD")
     return f"{found}+changes" if found and _git(root, "status", "--porcelain", "-uno") else found
+
+
+def _commit_of_pip() -> str:
+    try:
+        told = json.loads(distribution("cuelight").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        return ""
+    return str(told.get("vcs_info", {}).get("commit_id", ""))
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -26,6 +26,7 @@ from reasoning.results.from_records import outcomes
 from reasoning.results.importing import import_table
 from reasoning.results.outcomes import Outcomes, State
 from reasoning.scoring import judge_agreement
+from reasoning.studies.alone import alone
 from reasoning.studies.conditions import conditions_of
 from reasoning.studies.plan import plan_of
 from reasoning.studies.run import Run
@@ -371,6 +372,9 @@ def test_gold_cues_take_the_place_of_the_recognizers_of_their_kinds(tmp_path: Pa
     assert [todo.item.video for todo in run.todo() if not todo.key] == 2 * ["one.mp4"]
     with pytest.raises(BadInput, match=r"are of another video \('two.mp4'\)"):
         run()
+    mine.write_text(timeline_of(tmp_path / "one.mp4").to_json())
+    with pytest.raises(BadInput, match=r"no track that a person made.*'action' \(recognizer\)"):
+        run.todo()
     other.unlink()
     with pytest.raises(BadInput, match=r"1 of 2 files of gold cues are missing"):
         run.todo()
@@ -811,6 +815,32 @@ def test_ablate_prints_the_plan_then_the_table(tmp_path: Path) -> None:
     out = tmp_path / "t.jsonl"
     assert cuelight("export-study", records, out).exit_code == 0
     assert len(out.read_text().splitlines()) == 6
+
+
+def test_records_are_of_one_study(tmp_path: Path) -> None:
+    path = written(tmp_path, "conditions: [{name: a, cues: none}]")
+    (tmp_path / "other.yaml").write_text(path.read_text())
+    records = ("--records", tmp_path / "r.sqlite", "--quiet")
+    assert cuelight("ablate", path, *records).exit_code == 0
+    done = cuelight("ablate", tmp_path / "other.yaml", *records)
+    assert done.exit_code == 2
+    assert "holds the study study; give 'other' another file" in done.output
+    (tmp_path / "other.yaml").write_text(f"name: study\n{path.read_text()}")
+    assert cuelight("ablate", tmp_path / "other.yaml", *records).exit_code == 0
+
+
+def test_a_second_run_at_once_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "conditions: [{name: a, cues: none}]")
+    records = tmp_path / "r.sqlite"
+    study = load(path)
+    llm = scripted.build(study.arms[0].settings.videollms["scripted"])
+    model = Run(study, Records(records), llm, Watched()).model
+    with alone(records, model.revision):
+        done = cuelight("ablate", path, "--records", records)
+        assert done.exit_code == 2
+        assert "Another run asks scripted for" in done.output
+        assert cuelight("ablate", path, "--records", records, "--dry-run").exit_code == 0
+    assert cuelight("ablate", path, "--records", records).exit_code == 0
 
 
 def test_ablate_tells_that_a_server_is_asked_again(tmp_path: Path) -> None:
