@@ -75,7 +75,7 @@ def main() -> None:
                     f"          {mean:4.2f}  {videos:6d}  {icc:3.1f}   {held:9.3f}  {alone:11.3f}"
                 )
     print("paired difference: videos  icc   by videos  by questions")
-    for videos in (20, 101):
+    for videos in (2, 3, 5, 10, 20, 101):
         for icc in (0.0, 0.1, 0.5):
             held, alone = difference_coverage(videos, icc, args.runs // 4, rng)
             print(f"                   {videos:6d}  {icc:3.1f}   {held:9.3f}  {alone:12.3f}")
