@@ -1,4 +1,5 @@
-"""The test pipeline of an mmaction2 config for heatmaps, worked here in numpy.
+"""The test pipeline of an mmaction2 config for heatmaps, worked here in numpy. How it is written is
+read in ``mmaction_pipeline``.
 
 Names, order and arithmetic (float32) are those of mmaction2 1.2.0: UniformSampleFrames in test
 mode, PoseDecode, PoseCompact, Resize, CenterCrop, GeneratePoseTarget, FormatShape. As there, a
@@ -8,17 +9,15 @@ coordinate that is exactly 0 belongs to a joint that was not seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perception.errors import BadInput
 from perception.skeleton.heatmaps import Floats, limb_target, pose_target
 
-__all__ = ["CenterCrop", "PoseCompact", "Resize", "TestPipeline", "read_pipeline"]
+__all__ = ["CenterCrop", "PoseCompact", "Resize", "Step", "TestPipeline"]
 
 Picture = tuple[int, int]
 """Height and width in pixels."""
@@ -164,98 +163,3 @@ class TestPipeline:
                 index = edges[:-1] + random.randint(np.diff(edges))
             found.append(index)
         return np.asarray(np.concatenate(found) % total, dtype=np.int64)
-
-
-_READ = {"UniformSampleFrames", "GeneratePoseTarget"}
-_PASSED = {"PoseDecode", "FormatShape", "PackActionInputs"}
-_STEPS = {"PoseCompact", "Resize", "CenterCrop"}
-_COCO_LIMBS = (
-    *((0, 1), (0, 2), (1, 3), (2, 4), (0, 5), (5, 7), (7, 9), (0, 6), (6, 8)),
-    *((8, 10), (5, 11), (11, 13), (13, 15), (6, 12), (12, 14), (14, 16), (11, 12)),
-)
-_SIDES = {
-    "left_kp": (1, 3, 5, 7, 9, 11, 13, 15),
-    "right_kp": (2, 4, 6, 8, 10, 12, 14, 16),
-    "left_limb": (0, 2, 4, 5, 6, 10, 11, 12),
-    "right_limb": (1, 3, 7, 8, 9, 13, 14, 15),
-}
-"""GeneratePoseTarget's defaults."""
-
-
-def read_pipeline(transforms: Sequence[Mapping[str, Any]], where: str) -> TestPipeline:
-    """The ``test_pipeline`` of an mmaction2 config.
-
-    Args:
-        transforms: as the config has them.
-        where: names the config in messages.
-
-    Raises:
-        BadInput: a transform or a setting that is not known here; names it.
-    """
-    by_type: dict[str, Mapping[str, Any]] = {}
-    steps: list[Step] = []
-    for transform in transforms:
-        kind = str(transform.get("type", "")).rpartition(".")[2]
-        if kind not in _READ | _PASSED | _STEPS:
-            known = ", ".join(sorted(_READ | _PASSED | _STEPS))
-            raise BadInput(
-                f"The test pipeline of {where} has the transform {kind!r}; PoseC3D on heatmaps is "
-                f"served with {known}."
-            )
-        by_type[kind] = transform
-        if kind in _STEPS:
-            steps.append(_step(kind, transform))
-    shape = by_type.get("FormatShape", {}).get("input_format")
-    if not _READ.issubset(by_type) or shape != "NCTHW_Heatmap":
-        raise BadInput(
-            f"The test pipeline of {where} makes no heatmaps: it needs UniformSampleFrames, "
-            "GeneratePoseTarget and FormatShape with input_format='NCTHW_Heatmap'."
-        )
-    return _pipeline(by_type["UniformSampleFrames"], tuple(steps), by_type["GeneratePoseTarget"])
-
-
-def _step(kind: str, given: Mapping[str, Any]) -> Step:
-    if kind == "PoseCompact":
-        ratio = given.get("hw_ratio")
-        pair = None if ratio is None else _pair(ratio)
-        return PoseCompact(
-            given.get("padding", 0.25),
-            given.get("threshold", 10),
-            pair,
-            given.get("allow_imgpad", True),
-        )
-    if kind == "Resize":
-        return Resize(tuple(given["scale"]), given.get("keep_ratio", True))
-    return CenterCrop(_pair(given["crop_size"]))
-
-
-def _pair(value: Any) -> tuple[Any, Any]:
-    return tuple(value) if isinstance(value, list | tuple) else (value, value)
-
-
-def _pipeline(
-    sampling: Mapping[str, Any], steps: tuple[Step, ...], target: Mapping[str, Any]
-) -> TestPipeline:
-    points, lines = target.get("with_kp", True), target.get("with_limb", False)
-    if points == lines or target.get("scaling", 1.0) != 1.0:
-        raise BadInput(
-            "GeneratePoseTarget is served with either with_kp or with_limb and with scaling=1, not "
-            f"with_kp={points}, with_limb={lines}, scaling={target.get('scaling', 1.0)}."
-        )
-    limbs = tuple((int(a), int(b)) for a, b in target.get("skeletons", _COCO_LIMBS))
-    suffix, channels = ("kp", 17) if points else ("limb", len(limbs))
-    left, right = (target.get(k, _SIDES[k]) for k in (f"left_{suffix}", f"right_{suffix}"))
-    swapped = list(range(channels))
-    for a, b in zip(left, right, strict=True):
-        swapped[a], swapped[b] = b, a
-    return TestPipeline(
-        frames=sampling["clip_len"],
-        clips=sampling.get("num_clips", 1),
-        steps=steps,
-        sigma=target.get("sigma", 0.6),
-        use_score=target.get("use_score", True),
-        limbs=None if points else limbs,
-        double=target.get("double", False),
-        swapped=tuple(swapped),
-        seed=sampling.get("seed", 255),
-    )

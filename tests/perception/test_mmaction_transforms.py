@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perception.errors import BadInput
+from perception.skeleton.mmaction_pipeline import read_pipeline
 from perception.skeleton.mmaction_transforms import (
     CenterCrop,
     PoseCompact,
     Resize,
     TestPipeline,
-    read_pipeline,
 )
 from tests.perception.openmmlab.poses import pipeline
 
@@ -94,16 +94,72 @@ def test_a_mirror_looks_at_all_clips_again_with_sides_changed() -> None:
         assert np.array_equal(mirrored[0], view[0][..., ::-1])
 
 
+def changed(kind: str, **settings: Any) -> list[dict[str, Any]]:
+    """The published pipeline with other settings of one transform; None leaves one out."""
+    found = []
+    for each in pipeline(False):
+        mine = {**each, **settings} if each["type"] == kind else each
+        found.append({name: value for name, value in mine.items() if value is not None})
+    return found
+
+
+def refused(transforms: Any) -> str:
+    with pytest.raises(BadInput) as caught:
+        read_pipeline(transforms, "the config 'own.py'")
+    said = str(caught.value)
+    assert "test pipeline of the config 'own.py'" in said
+    return said
+
+
 @pytest.mark.parametrize(
     ("transforms", "said"),
     [
         ([], "makes no heatmaps"),
         ([{"type": "Flip"}], "the transform 'Flip'"),
-        ([{**each, "input_format": "NCTHW"} for each in pipeline(False)], "makes no heatmaps"),
-        ([{**each, "scaling": 0.5} for each in pipeline(False)], r"scaling=1, not .*scaling=0\.5"),
-        ([{**each, "with_limb": True} for each in pipeline(False)], "either with_kp or with_limb"),
+        (["Flip"], "the transform 'Flip'"),
+        (changed("FormatShape", input_format="NCTHW"), "makes no heatmaps"),
+        (changed("GeneratePoseTarget", scaling=0.5), "scaling=1, not with_kp=True"),
+        (changed("GeneratePoseTarget", with_limb=True), "either with_kp or with_limb"),
     ],
 )
 def test_a_pipeline_that_is_not_known_here_is_named(transforms: Any, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
-        read_pipeline(transforms, "a test")
+    assert said in refused(transforms)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "said"),
+    [
+        ("PoseCompact", {"foo": 3}, "the setting 'foo', which is not known. It takes padding, thr"),
+        ("PoseCompact", {"treshold": 3}, "Did you mean 'threshold'?"),
+        ("PoseCompact", {"padding": "much"}, "padding='much'; it takes a number from 0"),
+        ("PoseCompact", {"hw_ratio": 0}, "hw_ratio=0; it takes None, a number or two"),
+        ("PoseDecode", {"squeeze": True}, "'squeeze', which is not known. It takes no settings"),
+        ("UniformSampleFrames", {"num_clip": 2}, "Did you mean 'num_clips'?"),
+        ("UniformSampleFrames", {"clip_len": None}, "lacks clip_len: a whole number from 1"),
+        ("UniformSampleFrames", {"clip_len": 0}, "clip_len=0; it takes a whole number from 1"),
+        ("Resize", {"scale": None}, "Resize in the test pipeline"),
+        ("Resize", {"scale": None}, "lacks scale: two whole numbers, width and height"),
+        ("Resize", {"scale": 56}, "scale=56; it takes two whole numbers, width and height"),
+        ("Resize", {"scale": (-1, -1)}, "scale=(-1, -1); it takes two whole numbers"),
+        ("Resize", {"lazy": True}, "lazy=True; it takes False"),
+        ("GeneratePoseTarget", {"skeleton": [[0, 1]]}, "Did you mean 'skeletons'?"),
+        ("GeneratePoseTarget", {"double": 1}, "double=1; it takes True or False"),
+        ("GeneratePoseTarget", {"left_kp": [1]}, "they take as many numbers, each under 17"),
+        ("FormatShape", {"input_fromat": "x"}, "Did you mean 'input_format'?"),
+    ],
+)
+def test_a_setting_that_is_not_known_or_does_not_fit_is_told(
+    kind: str, settings: dict[str, Any], said: str
+) -> None:
+    assert said in refused(changed(kind, **settings))
+
+
+def test_settings_that_decide_nothing_about_heatmaps_are_passed_over() -> None:
+    same = read_pipeline(
+        [
+            {**each, "interpolation": "area", "lazy": False} if each["type"] == "Resize" else each
+            for each in changed("PackActionInputs", meta_keys=("img_shape",), _scope_="mmaction")
+        ],
+        "a test",
+    )
+    assert same == published()

@@ -244,7 +244,7 @@ def test_a_config_that_is_not_there_names_the_nearest(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("this is no Python", "mmpose cannot build the model of the config"),
+        ("this is no Python", "cannot be read as Python: line 1: invalid syntax"),
         ("raise ValueError('in the config')", "in the config"),
         ("model = None", "has no model"),
         ("model = dict(type='PoseLifter')", "has a model of the type PoseLifter"),

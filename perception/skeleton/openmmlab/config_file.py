@@ -78,15 +78,16 @@ def _chain(path: Path, texts: dict[Path, str]) -> dict[Path, str]:
 
 
 def _bases(path: Path, text: str) -> Iterator[Path]:
-    """The files that a config builds on; none where it is no Python.
+    """The files that a config builds on.
 
     Raises:
-        BadInput: one of them is not there, or ``_base_`` is not written out.
+        BadInput: one of them is not there, ``_base_`` is not written out, or it is no Python.
     """
     try:
         statements = ast.parse(text).body
-    except (SyntaxError, ValueError):
-        return
+    except (SyntaxError, ValueError) as error:
+        line = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else error
+        raise BadInput(f"The config {str(path)!r} cannot be read as Python: {line}.") from None
     for statement in statements:
         if isinstance(statement, ast.With) and "read_base" in ast.unparse(statement.items[0]):
             for each in statement.body:

@@ -65,11 +65,15 @@ def read_config(config: ConfigFile) -> Any:
     """The config's settings, without what would download or train.
 
     Raises:
-        BadInput: it has no model.
+        BadInput: it cannot be read, or has no model.
     """
     from mmengine.config import Config
 
-    settings = Config.fromfile(str(config.path))
+    try:
+        settings = Config.fromfile(str(config.path))
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise BadInput(f"The config {str(config.path)!r} cannot be read: {reason}") from error
     if not isinstance(settings.get("model"), dict):
         raise BadInput(f"The config {str(config.path)!r} has no model.")
     settings.model.train_cfg = None

@@ -73,7 +73,7 @@ class PoseModel:
             settings = read_config(config)
             is_top_down = _is_top_down(settings, config)
             model = build_pose_estimator(settings.model)
-            pipeline = Compose(_test_pipeline(settings))
+            pipeline = Compose(_test_pipeline(settings, config))
             meta = _meta(document, settings)
         fill(model, loading.state_dict(document), checkpoint, config)
         rows = _coco_rows(model, meta, config)
@@ -130,11 +130,17 @@ def _is_top_down(settings: Any, config: ConfigFile) -> bool:
     return kind == TOP_DOWN
 
 
-def _test_pipeline(settings: Any) -> Any:
-    dataset = settings.test_dataloader.dataset
+def _test_pipeline(settings: Any, config: ConfigFile) -> Any:
+    dataset = (settings.get("test_dataloader") or {}).get("dataset") or {}
     while "pipeline" not in dataset and "dataset" in dataset:
-        dataset = dataset.dataset
-    return dataset.get("pipeline") or settings.val_pipeline
+        dataset = dataset["dataset"]
+    found = dataset.get("pipeline") or settings.get("val_pipeline")
+    if not found:
+        raise BadInput(
+            f"The config {str(config.path)!r} has no preprocessing of pictures: neither its "
+            "test_dataloader has a pipeline nor is there a val_pipeline."
+        )
+    return found
 
 
 def _meta(document: Mapping[str, Any], settings: Any) -> Mapping[str, Any]:

@@ -17,7 +17,8 @@ from perception.limits import THREADS, check_limits, usable_threads
 from perception.skeleton.action_labels import ActionLabels, shipped_labels
 from perception.skeleton.given_weights import GivenWeights
 from perception.skeleton.heatmaps import Floats
-from perception.skeleton.mmaction_transforms import TestPipeline, read_pipeline
+from perception.skeleton.mmaction_pipeline import read_pipeline
+from perception.skeleton.mmaction_transforms import TestPipeline
 from perception.skeleton.openmmlab import loading, stack
 from perception.skeleton.openmmlab.config_file import ConfigFile
 from perception.skeleton.openmmlab.models import (
@@ -81,7 +82,8 @@ def build(options: Options) -> MMAction2:
         settings = read_config(config)
         settings.merge_from_dict(dict(options.cfg_options))
         outputs = settings.model.cls_head.get("num_classes")
-        recipe = read_pipeline(_test_pipeline(settings), f"the config {str(config.path)!r}")
+        transforms = _test_pipeline(settings, config)
+        recipe = read_pipeline(transforms, f"the config {str(config.path)!r}")
     recipe = replace(recipe, clips=options.clips or recipe.clips)
     if options.double is not None:
         recipe = replace(recipe, double=options.double)
@@ -233,7 +235,7 @@ class MMAction2:
         return found
 
 
-def _test_pipeline(settings: Any) -> Any:
+def _test_pipeline(settings: Any, config: ConfigFile) -> Any:
     """The transforms of the test data; of the validation data where there is no test."""
     for loader in ("test_dataloader", "val_dataloader"):
         dataset = (settings.get(loader) or {}).get("dataset") or {}
@@ -244,4 +246,7 @@ def _test_pipeline(settings: Any) -> Any:
     for name in ("test_pipeline", "val_pipeline"):
         if settings.get(name):
             return settings[name]
-    raise BadInput("it has no test_pipeline")
+    raise BadInput(
+        f"The config {str(config.path)!r} has no test_pipeline: neither its test_dataloader nor "
+        "its val_dataloader has transforms."
+    )

@@ -80,3 +80,21 @@ def test_a_base_that_is_not_there_is_told(tmp_path: Path, written: str, said: st
     (tmp_path / "config.py").write_text(written)
     with pytest.raises(BadInput, match=said):
         ConfigFile.named(str(tmp_path / "config.py"), "mmtheatre")
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("a = 1\nmodel = dict(,)", r"config\.py' cannot be read as Python: line 2: invalid syntax"),
+        ("a = 'open", r"cannot be read as Python: line 1: unterminated string"),
+        ("a = 1\0", r"cannot be read as Python: .*null bytes"),
+        ("_base_ = 'other.py'", r"other\.py' cannot be read as Python: line 1"),
+    ],
+)
+def test_a_config_that_is_no_python_is_told_with_its_line(
+    tmp_path: Path, written: str, said: str
+) -> None:
+    (tmp_path / "config.py").write_text(written)
+    (tmp_path / "other.py").write_text("a = )")
+    with pytest.raises(BadInput, match=said):
+        ConfigFile.named(str(tmp_path / "config.py"), "mmtheatre")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perception.skeleton.mmaction_transforms import read_pipeline
+from perception.skeleton.mmaction_pipeline import read_pipeline
 from tests.perception.openmmlab.poses import people, pipeline, theirs
 
 pytest.importorskip("mmaction", reason="needs the extra openmmlab")
