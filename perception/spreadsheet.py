@@ -1,14 +1,93 @@
-"""CSV files as spreadsheets write and read them: what parts their cells, and cells that are text
-and no formulas."""
+"""CSV files as spreadsheets write and read them: what parts their cells, numbers with a comma in
+them, and cells that are text and no formulas."""
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["delimiter_of", "inert", "said"]
+from perception.errors import BadInput
+from perception.text_file import MAX_BYTES
+
+__all__ = ["Sheet", "columns_of", "delimiter_of", "inert", "said"]
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _INERT = re.compile(r"''*[=+\-@\t\r]")
+_DECIMAL_COMMA = re.compile(r"[^.,]*,[^.,]*")
+
+
+class Sheet:
+    """The rows of a CSV file; its cells are parted by commas, semicolons or tabs and are as long
+    as they are. Rows without a cell are none.
+
+    Args:
+        text: all of it, or its lines with their ends.
+        strict: whether words behind a closing quote are a fault, and spaces before an opening one
+            none.
+    """
+
+    def __init__(self, text: str | Iterable[str], *, strict: bool = False) -> None:
+        lines = iter(io.StringIO(text, newline="") if isinstance(text, str) else text)
+        begun: list[str] = []
+        for line in lines:
+            begun.append(line)
+            if line.strip():
+                break
+        csv.field_size_limit(MAX_BYTES)
+        self.delimiter = delimiter_of(begun[-1] if begun else "")
+        self._reader = csv.reader(
+            itertools.chain(begun, lines),
+            delimiter=self.delimiter,
+            strict=strict,
+            skipinitialspace=strict,
+        )
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """The line on which a row begins, and its cells.
+
+        Raises:
+            BadInput: a line is no CSV; says which.
+        """
+        while True:
+            first = self._reader.line_num + 1
+            try:
+                cells = next(self._reader, None)
+            except csv.Error as error:
+                raise BadInput(f"line {self._reader.line_num}: it is no CSV: {error}") from None
+            if cells is None:
+                return
+            if cells:
+                yield first, cells
+
+    def point(self, cell: str) -> str:
+        """A number as ``float`` reads it: semicolons part the cells where commas are decimal
+        points."""
+        is_comma = self.delimiter == ";" and _DECIMAL_COMMA.fullmatch(cell)
+        return cell.replace(",", ".") if is_comma else cell
+
+
+def columns_of(cells: Sequence[str], needed: Sequence[str]) -> list[str]:
+    """The names of the columns.
+
+    Args:
+        cells: the first row.
+        needed: columns that there must be.
+
+    Raises:
+        BadInput: one is missing, or two have one name.
+    """
+    columns = [name.strip() for name in cells]
+    has = ", ".join(filter(None, columns)) or "none"
+    for name in needed:
+        if name not in columns:
+            raise BadInput(f"it lacks the column {name!r}; it has {has}")
+    for name in filter(None, columns):
+        if columns.count(name) > 1:
+            raise BadInput(f"it names the column {name!r} twice; it has {has}")
+    return columns
 
 
 def delimiter_of(head: str) -> str:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perception.errors import BadInput
-from perception.spreadsheet import delimiter_of
+from perception.spreadsheet import Sheet
 
 if TYPE_CHECKING:
-    from _csv import Reader
-
     from reasoning.benchmark import Item
 
 __all__ = [
@@ -30,8 +26,6 @@ __all__ = [
 
 VIDEO_SUFFIXES = (".mp4", ".webm", ".mkv", ".mov", ".avi")
 """Tried in this order where a file of videos is named without its suffix, or with another."""
-
-_LINE_END = re.compile("\r\n|\n|\r")
 
 Row = tuple[str, dict[str, Any]]
 """Where a row stands (``"val.csv, line 12"``), and its fields."""
@@ -60,15 +54,11 @@ def table(path: Path, columns: Sequence[str], where_from: str) -> Iterator[Row]:
         BadInput: the file or a column is missing, two columns have one name, or a row has another
             number of cells than the head.
     """
-    lines = _opened(path, where_from)
-    first = next(lines, "")
-    reader = csv.reader(itertools.chain([first], lines), delimiter=delimiter_of(first))
-    head = [name.strip() for name in _cells(path, reader) or ()]
+    rows = _rows(path, where_from)
+    head = [name.strip() for name in next(rows, (1, []))[1]]
     _check_head(path, head, columns)
-    while (cells := _cells(path, reader)) is not None:
-        if not cells:
-            continue
-        where = f"{path.name}, line {_first_line(reader.line_num, cells)}"
+    for line, cells in rows:
+        where = f"{path.name}, line {line}"
         if len(cells) != len(head):
             raise BadInput(
                 f"{where}: it has {len(cells)} cells, and line 1 names {len(head)} columns. Give "
@@ -89,16 +79,13 @@ def _check_head(path: Path, head: Sequence[str], columns: Sequence[str]) -> None
         raise BadInput(f"{path.name}, line 1: it names {', '.join(twice)} twice; it has {has}.")
 
 
-def _cells(path: Path, reader: Reader) -> list[str] | None:
-    """The next row; None after the last."""
+def _rows(path: Path, where_from: str) -> Iterator[tuple[int, list[str]]]:
+    lines = _opened(path, where_from)
+    first = next(lines, "")
     try:
-        return next(reader, None)
-    except csv.Error as error:
-        raise BadInput(f"{path.name}, line {reader.line_num}: no CSV ({error}).") from None
-
-
-def _first_line(last: int, cells: Sequence[str]) -> int:
-    return last - sum(len(_LINE_END.findall(cell)) for cell in cells)
+        yield from Sheet(itertools.chain([first], lines))
+    except BadInput as error:
+        raise BadInput(f"{path.name}, {error}.") from None
 
 
 def json_lines(path: Path, fields: Sequence[str], where_from: str) -> Iterator[Row]:

@@ -1,27 +1,24 @@
 """A CSV table, a row for every cue.
 
-UTF-8; comma, semicolon and tab are understood. A text that a spreadsheet would take for a formula
-has an apostrophe before it, which reading takes off again.
+UTF-8; comma, semicolon and tab are understood, and decimal commas where semicolons part the cells.
+A text that a spreadsheet would take for a formula has an apostrophe before it, which reading takes
+off again.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from perception import strict_json
 from perception.cue import Cue, CueTimeline, CueTrack, Span
 from perception.errors import BadInput
 from perception.format import Annotation, encodable, milliseconds, text_of
-from perception.spreadsheet import delimiter_of, inert, said
+from perception.spreadsheet import Sheet, columns_of, inert, said
 from perception.strict_json import Fields
-
-if TYPE_CHECKING:
-    from _csv import Reader
 
 __all__ = ["COLUMNS", "Options", "build"]
 
@@ -37,7 +34,7 @@ COLUMNS = (
     "attributes",
 )
 _NEEDED = COLUMNS[:3]
-_LINE_END = re.compile("\r\n|\n|\r")
+_NUMBERS = ("start_s", "end_s", "confidence")
 
 
 @dataclass(frozen=True)
@@ -62,18 +59,14 @@ class CsvTable:
 
     def read(self, content: bytes) -> tuple[Annotation, ...]:
         """A cue for every row; columns other than those of ``COLUMNS`` are passed over."""
-        text = text_of(content)
-        delimiter = delimiter_of(text.partition("\n")[0])
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        sheet = Sheet(text_of(content))
+        rows = iter(sheet)
+        line, head = next(rows, (1, []))
         try:
-            columns = [name.strip() for name in next(reader, ())]
-            for name in _NEEDED:
-                if name not in columns:
-                    has = ", ".join(filter(None, columns)) or "none"
-                    raise BadInput(f"line 1: it lacks the column {name!r}; it has {has}")
-            return tuple(_said(columns, cells, line) for cells, line in _rows(reader))
-        except csv.Error as error:
-            raise BadInput(f"line {reader.line_num}: {error}") from None
+            columns = columns_of(head, _NEEDED)
+        except BadInput as error:
+            raise BadInput(f"line {line}: {error}") from None
+        return tuple(_said(sheet, columns, cells, line) for line, cells in rows)
 
 
 def build(options: Options) -> CsvTable:
@@ -92,14 +85,7 @@ def _guarded(cell: str) -> str:
     return inert(cell.replace("\0", "\ufffd"))
 
 
-def _rows(reader: Reader) -> Iterator[tuple[list[str], int]]:
-    """The cells of each row and the line on which it begins; empty lines are none."""
-    for cells in reader:
-        if cells:
-            yield cells, reader.line_num - sum(len(_LINE_END.findall(cell)) for cell in cells)
-
-
-def _said(columns: Sequence[str], cells: Sequence[str], line: int) -> Annotation:
+def _said(sheet: Sheet, columns: Sequence[str], cells: Sequence[str], line: int) -> Annotation:
     try:
         if len(cells) < len(columns) or any(cells[len(columns) :]):
             raise BadInput(
@@ -107,6 +93,7 @@ def _said(columns: Sequence[str], cells: Sequence[str], line: int) -> Annotation
                 "each column, and quotes around a text that holds what parts the cells"
             )
         row = dict(zip(columns, cells, strict=False))
+        row |= {name: sheet.point(row[name]) for name in _NUMBERS if name in row}
         return _annotation({name: row.get(name, "") for name in COLUMNS})
     except BadInput as error:
         raise BadInput(f"line {line}: {error}") from None

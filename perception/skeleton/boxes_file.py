@@ -8,9 +8,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -20,6 +18,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from perception.errors import BadInput, UnknownName
+from perception.spreadsheet import Sheet
 from perception.text_file import read_text
 
 __all__ = ["BoxRow", "BoxesFile"]
@@ -74,7 +73,7 @@ class BoxesFile:
         try:
             rows = tuple(_rows(text))
         except BadInput as error:
-            raise BadInput(f"The boxes file {str(path)!r}, {error}") from None
+            raise BadInput(f"The boxes file {str(path)!r}, {str(error).rstrip('.')}.") from None
         return cls(str(path), hashlib.sha256(text.encode()).hexdigest(), rows)
 
     def near(self, time_s: float, within_s: float) -> tuple[BoxRow, ...]:
@@ -87,14 +86,11 @@ class BoxesFile:
 
 
 def _rows(text: str) -> Iterator[BoxRow]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
-    try:
-        header = _header(next(reader, []))
-        for cells in reader:
-            if cells:
-                yield _row(reader.line_num, header, cells)
-    except csv.Error as error:
-        raise BadInput(f"line {reader.line_num}: it is no CSV: {error}.") from None
+    sheet = Sheet(text, strict=True)
+    rows = iter(sheet)
+    header = _header(next(rows, (1, []))[1])
+    for line, cells in rows:
+        yield _row(line, header, [sheet.point(cell) for cell in cells])
 
 
 def _header(cells: Sequence[str]) -> Sequence[str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from perception.cue import CueTrack, VideoInfo
 from perception.errors import BadInput
-from perception.spreadsheet import delimiter_of
+from perception.spreadsheet import Sheet, columns_of
 from perception.text.similarity import is_similar
 from perception.text.split import WHOLE, Verdicts, seen_texts
 from perception.text_file import read_text
@@ -74,21 +74,14 @@ def read_review(path: Path) -> tuple[Row, ...]:
     """
     if not path.exists():
         return ()
-    text = read_text(path, "review")
-    delimiter = delimiter_of(text.partition("\n")[0])
-    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    rows = iter(Sheet(read_text(path, "review")))
     try:
-        columns = [name.strip() for name in table.fieldnames or ()]
-        table.fieldnames = columns
-        lacking = [name for name in _NEEDED if name not in columns]
-        if lacking:
-            raise BadInput(
-                f"The review {str(path)!r} lacks the column {lacking[0]!r}; it has "
-                f"{', '.join(filter(None, columns)) or 'none'}."
-            )
-        return tuple(_row(cells, f"{str(path)!r}, line {table.line_num}") for cells in table)
-    except csv.Error as error:
-        raise BadInput(f"The review {str(path)!r} is no CSV table: {error}.") from None
+        columns = columns_of(next(rows, (1, []))[1], _NEEDED)
+        return tuple(
+            _row(dict(zip(columns, cells, strict=False)), f"line {line}") for line, cells in rows
+        )
+    except BadInput as error:
+        raise BadInput(f"The review {str(path)!r}: {str(error).rstrip('.')}.") from None
 
 
 def write_review(path: Path, rows: Iterable[Row]) -> None:
@@ -170,8 +163,8 @@ def _of_video(video: VideoInfo, track: CueTrack, earlier: list[Row]) -> list[Row
     return rows
 
 
-def _row(cells: Mapping[str | None, str | list[str] | None], where: str) -> Row:
-    values = {name: cell.strip() for name, cell in cells.items() if name and isinstance(cell, str)}
+def _row(cells: Mapping[str, str], where: str) -> Row:
+    values = {name: cell.strip() for name, cell in cells.items() if name}
     said = values.get("meaningful", "").casefold()
     if said and said not in _YES | _NO:
         raise BadInput(f"{where}: meaningful is yes, no or empty, not {values['meaningful']!r}.")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from perception.errors import BadInput, MissingExtra, UnknownName
-from perception.spreadsheet import said
+from perception.spreadsheet import Sheet, columns_of, said
 from perception.text_file import read_text
 from reasoning.results.outcomes import InjectedCue, Outcome, State
 
@@ -19,6 +18,7 @@ __all__ = ["FORMATS", "Row", "outcome", "read"]
 Row = tuple[str, dict[str, Any]]
 """Where a row stands, and its fields."""
 
+_NUMBERS = ("score", "repeat")
 _JSON_FIELDS = ("cues", "details")
 _WHAT = "table of outcomes"
 
@@ -41,14 +41,18 @@ def read(path: Path) -> list[Row]:
 
 
 def _csv(path: Path) -> list[Row]:
-    table = csv.DictReader(io.StringIO(read_text(path, _WHAT), newline=""))
-    return [
-        (
-            f"{path.name}, line {table.line_num}",
-            {name: said(cell) if isinstance(cell, str) else cell for name, cell in row.items()},
-        )
-        for row in table
-    ]
+    sheet = Sheet(read_text(path, _WHAT))
+    rows = iter(sheet)
+    try:
+        columns = columns_of(next(rows, (1, []))[1], ())
+        return [(f"{path.name}, line {line}", _row(sheet, columns, cells)) for line, cells in rows]
+    except BadInput as error:
+        raise BadInput(f"{path.name}, {error}.") from None
+
+
+def _row(sheet: Sheet, columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
+    row = dict(zip_longest(columns, map(said, cells[: len(columns)]), fillvalue=""))
+    return row | {name: sheet.point(row[name]) for name in _NUMBERS if name in row}
 
 
 def _document(path: Path) -> list[Row]:

@@ -16,9 +16,7 @@ cues that are no longer there. See ``review``.
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +27,7 @@ from fusion.selection import KeptCue
 from fusion.words import subject_and_predicate, words_of
 from perception.cue import Cue, CueTimeline, CueTrack, Span
 from perception.errors import BadInput
+from perception.spreadsheet import Sheet, columns_of
 from perception.text_file import read_text
 from reasoning.tools import review
 
@@ -56,15 +55,16 @@ def read_rows(path: Path) -> tuple[Row, ...]:
     Raises:
         BadInput: it cannot be read, lacks a column, or a time is none; names the line.
     """
-    reader = csv.DictReader(io.StringIO(read_text(path, "table of labels")))
-    columns = [name.strip() for name in reader.fieldnames or ()]
-    reader.fieldnames = columns
-    missing = [name for name in ("start_s", "end_s", "label") if name not in columns]
-    if missing:
-        raise BadInput(
-            f"{str(path)!r} lacks the column {missing[0]!r}; it has {', '.join(columns) or 'none'}."
+    sheet = Sheet(read_text(path, "table of labels"))
+    rows = iter(sheet)
+    try:
+        columns = columns_of(next(rows, (1, []))[1], ("start_s", "end_s", "label"))
+        return tuple(
+            _row(sheet, dict(zip(columns, cells, strict=False)), f"line {line}")
+            for line, cells in rows
         )
-    return tuple(_row(raw, f"{str(path)!r}, line {reader.line_num}") for raw in reader)
+    except BadInput as error:
+        raise BadInput(f"{str(path)!r}: {str(error).rstrip('.')}.") from None
 
 
 def by_rows(
@@ -98,14 +98,15 @@ def verdicts_of(timeline: CueTimeline, found: review.Review) -> dict[str, bool]:
     return {id: each.verdict == "right" for id, each in said if each and each.verdict}
 
 
-def _row(raw: Mapping[str, str | None], where: str) -> Row:
-    cells = {name: (raw.get(name) or "").strip() for name in ("label", "kind", "video", "person")}
+def _row(sheet: Sheet, raw: Mapping[str, str], where: str) -> Row:
+    cells = {name: raw.get(name, "").strip() for name in ("label", "kind", "video", "person")}
+    start, end = raw.get("start_s", ""), raw.get("end_s", "")
     try:
-        span = Span(float(raw["start_s"] or ""), float(raw["end_s"] or ""))
+        span = Span(float(sheet.point(start)), float(sheet.point(end)))
     except ValueError:
         raise BadInput(
             f"{where}: start_s and end_s are seconds, e.g. 3.5, "
-            f"not {raw['start_s']!r} and {raw['end_s']!r}."
+            f"not {start[:40]!r} and {end[:40]!r}."
         ) from None
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None

@@ -70,6 +70,14 @@ def test_boxes_are_of_the_full_size_picture_and_cut_to_it(tmp_path: Path) -> Non
     assert source.find(frame(scale=2.0)).corners.tolist() == [[0, 0, 1280, 720]]
 
 
+def test_semicolons_part_numbers_with_decimal_commas(tmp_path: Path) -> None:
+    text = "time_s;left;top;right;bottom\n0,0;1,5;2;9;9,25\n"
+    path = tmp_path / "boxes.csv"
+    path.write_text(text)
+    (box,) = BoxesFile.read(path).near(0, 0.1)
+    assert box.corners == (1.5, 2.0, 9.0, 9.25)
+
+
 def test_a_box_outside_of_the_picture_names_its_line(tmp_path: Path) -> None:
     source = box_source(written(tmp_path, HEADER + "0,1,1,9,9,1\n0,640,10,700,90,1\n"))
     with pytest.raises(BadInput, match=r"line 3: the box lies outside of .* 640×360 pixels"):
@@ -83,7 +91,7 @@ def test_a_box_outside_of_the_picture_names_its_line(tmp_path: Path) -> None:
         ("0,1,2,3,4\n", "line 1: There is no column '0'"),
         ("time,left,top,right,bottom\n", "'time'. Did you mean 'time_s'?"),
         ("time_s,left,top,right,bottom,left\n", "line 1: the column 'left' stands here twice."),
-        ("time_s;left;top;right;bottom\n", "line 1: There is no column 'time_s;left;top"),
+        ("time_s|left|top|right|bottom\n", "line 1: There is no column 'time_s|left|top"),
         (HEADER + "0,1,2,3\n", "line 2: it has 4 values, the header 6."),
         (HEADER + "\n0,1,2,3,4,0.5\n0,1,2,x,4,0.5\n", "line 4: right must be a number, not 'x'."),
         (HEADER + "nan,1,2,3,4,0.5\n", "line 2: time_s must be a number, not 'nan'."),

@@ -151,6 +151,12 @@ def test_any_text_comes_back_as_it_was(
     assert [(row.text, row.meaningful) for row in read_review(path)] == said
 
 
+def test_a_text_of_any_length_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "review.csv"
+    write_review(path, [Row("ab" * 32, "a, b" * 50_000, True)])
+    assert read_review(path)[0].text == "a, b" * 50_000
+
+
 @pytest.mark.parametrize("text", ["=1+1", "@SUM(A1)", "+49 30 1234", "-5 %", "مرحبا", "出口"])
 def test_no_text_is_a_formula_to_a_spreadsheet(tmp_path: Path, text: str) -> None:
     path = tmp_path / "review.csv"

@@ -111,7 +111,10 @@ def test_a_split_that_is_none_is_told(folder: Path) -> None:
         ("video,start,end_s,label\n", "Is 'start' meant?"),
         ("clip,start_s,end_s,label\n", "lacks the column 'video'"),
         ("video,label,label,start_s,end_s\n", "has the column 'label' twice"),
-        ('video,start_s,end_s,label\n"clip0.mp4,0,2,wave\n', "line 2: unexpected end"),
+        (
+            'video,start_s,end_s,label\n"clip0.mp4,0,2,wave\n',
+            "line 2: it is no CSV: unexpected end",
+        ),
     ],
 )
 def test_a_file_that_is_no_such_csv_is_told(tmp_path: Path, content: str, said: str) -> None:

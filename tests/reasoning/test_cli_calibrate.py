@@ -60,6 +60,15 @@ def test_a_table_of_what_happens_makes_scores_honest(run: Run) -> None:
     assert fitted["n"] == 100
 
 
+def test_a_table_with_decimal_commas_is_read(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text(
+        labels("start_s;end_s;label", "{start},0;{end},0;word {n}")
+    )
+    code, out, err = run("calibrate", "clip.cues.json", "--labels", "labels.csv", "--json")
+    assert code == 0, err
+    assert json.loads(out)["fitted"][0]["calibration"]["points"] == [[0.6, 0.0], [0.9, 0.5]]
+
+
 def test_what_was_fitted_is_used_for_that_checkpoint_and_no_other(run: Run) -> None:
     before = run("fuse", "clip.cues.json", "What is said?", "--to", "15")
     assert '"word 0" (score 0.90)' in before[1]
@@ -173,6 +182,8 @@ def test_list_shows_what_ships_and_what_is_kept(run: Run) -> None:
         ([], "Give one or more NAME.cues.json"),
         (["clip.cues.json"], "None of the cues is labelled"),
         (["clip.cues.json", "--labels", "short.csv"], "lacks the column 'label'"),
+        (["clip.cues.json", "--labels", "twice.csv"], "it names the column 'label' twice"),
+        (["clip.cues.json", "--labels", "long.csv"], "line 2: start_s and end_s are seconds"),
         (["clip.cues.json", "--labels", "times.csv"], "line 2: start_s and end_s are seconds"),
         (["clip.cues.json", "--labels", "other.csv"], "None of the cues is labelled"),
         (["clip.cues.json", "--labels", "labels.csv", "--kind", "speach"], "Did you mean 'speech'"),
@@ -186,6 +197,8 @@ def test_a_mistake_is_one_sentence(
     run: Run, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     (tmp_path / "short.csv").write_text("start_s,end_s\n1,2\n")
+    (tmp_path / "twice.csv").write_text("start_s,end_s,label,label\n1,2,x,y\n")
+    (tmp_path / "long.csv").write_text(f"start_s,end_s,label\nearly,late,{'x' * 200_000}\n")
     (tmp_path / "times.csv").write_text("start_s,end_s,label\nearly,late,x\n")
     (tmp_path / "other.csv").write_text("start_s,end_s,label,video\n1,2,x,another.mp4\n")
     (tmp_path / "two.cues.json").write_text(overconfident("two.mp4").to_json())

@@ -50,6 +50,17 @@ def imported(tmp_path: Path) -> CueTimeline:
     return CueTimeline.read(tmp_path / "clip.imported.cues.json")
 
 
+def test_a_text_of_any_length_comes_back_from_a_table(run: Run, tmp_path: Path) -> None:
+    long = "a,b" * 100_000
+    cue = Cue("speech-1", Span(3, 4), long, 0.9)
+    track = CueTrack("speech", "speech", Source("speech", "1"), (cue,))
+    write(tmp_path / "clip.cues.json", CueTimeline(VIDEO, (track,)))
+    assert run("export", "clip.cues.json", "--to", "csv")[0] == 0
+    code, _, err = run("import-cues", "clip.csv", "--cues", "clip.cues.json")
+    assert code == 0, err
+    assert {cue.text for _, cue in imported(tmp_path).cues()} == {long}
+
+
 def test_captions_are_written_and_what_is_lost_is_told(run: Run, tmp_path: Path) -> None:
     code, out, err = run("export", "clip.cues.json", "--to", "webvtt", "--only", "speech")
     assert (code, out) == (0, "Wrote 1 cue to clip.vtt\n")

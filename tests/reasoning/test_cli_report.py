@@ -327,6 +327,8 @@ def test_stamps_of_two_runs_are_compared(run: Run, records: Path, tmp_path: Path
         (("report", "t.csv", "--text-review", "none.csv"), "There is no table 'none.csv'"),
         (("report", "broken.jsonl"), "broken.jsonl, line 1: no JSON"),
         (("report", "score.csv"), "score.csv, line 2: score must be a number or empty, not 'x'"),
+        (("report", "columns.csv"), "columns.csv, it names the column 'score' twice"),
+        (("report", "huge.csv"), "huge.csv, line 2: score must be a number or empty, not 'x'"),
         (("report", "twice.csv"), "twice.csv, line 3: question 'a' stands under 'answers'"),
         (("report", "odd.jsonl"), "odd.jsonl, line 1: details must be an object, not [1]"),
         (("report", "endless.jsonl"), "endless.jsonl, line 1: repeat must be a whole number"),
@@ -351,6 +353,8 @@ def test_a_mistake_is_one_sentence(
     (tmp_path / "empty.csv").write_text("question,score\n")
     (tmp_path / "broken.jsonl").write_text("{")
     (tmp_path / "score.csv").write_text("question,score\na,x\n")
+    (tmp_path / "columns.csv").write_text("question,score,score\na,1,0\n")
+    (tmp_path / "huge.csv").write_text(f"question,score,answer\na,x,{'a' * 200_000}\n")
     (tmp_path / "twice.csv").write_text("question,score\na,1\na,0\n")
     (tmp_path / "odd.jsonl").write_text('{"question": "a", "score": 1, "details": [1]}')
     (tmp_path / "endless.jsonl").write_text('{"question": "a", "score": 1, "repeat": 1e999}')

@@ -8,9 +8,7 @@ and told with its line.
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from pathlib import Path
 
 from perception.cue import Span
 from perception.errors import BadInput
-from perception.spreadsheet import delimiter_of
+from perception.spreadsheet import Sheet
 from perception.text_file import read_text
 
 __all__ = ["PARTS", "Faults", "LabelledSpan", "SpanFile", "read_spans"]
@@ -116,17 +114,16 @@ def read_spans(path: Path, traces: Path | None = None) -> SpanFile:
     text = read_text(path, "labels file")
     if not text.strip():
         raise BadInput(f"{str(path)!r} is empty; its first line names the columns: {_columns()}.")
-    delimiter = delimiter_of(text.lstrip().partition("\n")[0])
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
+    sheet = Sheet(text, strict=True)
     faults = Faults(path)
     try:
-        rows = [(reader.line_num, cells) for cells in reader if any(c.strip() for c in cells)]
-    except csv.Error as error:
-        raise BadInput(f"{str(path)!r}, line {reader.line_num}: {error}.") from None
+        rows = [(line, cells) for line, cells in sheet if any(c.strip() for c in cells)]
+    except BadInput as error:
+        raise BadInput(f"{str(path)!r}, {error}.") from None
     names = [cell.strip().lower() for cell in rows[0][1]]
     _check_columns(path, names)
     folders = [folder for folder in (traces, path.parent) if folder is not None]
-    spans = list(_spans(names, rows[1:], folders, faults))
+    spans = list(_spans(sheet, names, rows[1:], folders, faults))
     faults.check()
     if not spans:
         raise BadInput(f"{str(path)!r} has a line of columns and no spans.")
@@ -158,6 +155,7 @@ def _check_columns(path: Path, names: Sequence[str]) -> None:
 
 
 def _spans(
+    sheet: Sheet,
     names: Sequence[str],
     rows: Sequence[tuple[int, list[str]]],
     folders: Sequence[Path],
@@ -169,6 +167,7 @@ def _spans(
             continue
         row = dict(zip(names, [*cells, *[""] * (len(names) - len(cells))], strict=True))
         row = {name: " ".join(cell.split()) for name, cell in row.items()}
+        row |= {name: sheet.point(row[name]) for name in ("start_s", "end_s")}
         try:
             yield _span(line, row, folders)
         except BadInput as fault:

@@ -50,6 +50,16 @@ def test_srt_as_people_have_it() -> None:
     assert read("srt", text) == [(1.5, 2.25, "one\ntwo"), (3.0, 4.0, "no number")]
 
 
+def test_semicolons_part_times_with_decimal_commas() -> None:
+    text = 'start_s;end_s;text;confidence\n1,5;2,5;"eins, zwei";0,25\n3.5;4;drei;1\n'
+    said = built("csv_table").read(text.encode())
+    assert [(each.span, each.text) for each in said] == [
+        (Span(1.5, 2.5), "eins, zwei"),
+        (Span(3.5, 4), "drei"),
+    ]
+    assert [each.confidence for each in said] == [0.25, 1]
+
+
 def test_praat_short_format_in_utf16() -> None:
     text = (
         'File type = "ooTextFile"\n"TextGrid"\n\n0\n2.5\n<exists>\n1\n"IntervalTier" ! comment "\n'
@@ -238,6 +248,12 @@ CSV = "start_s,end_s,text,confidence\n"
             "start_s,text\n",
             "line 1: it lacks the column 'end_s'; it has start_s, text",
         ),
+        (
+            "csv_table",
+            "start_s,end_s,text,kind,start_s\n1,2,x,a,3\n",
+            "line 1: it names the column 'start_s' twice; it has start_s, end_s, text, kind, start_s",
+        ),
+        ("csv_table", "start_s;end_s;text\n1.000,5;2;x\n", "line 2: start_s is a number, e.g. 3.5"),
         ("csv_table", CSV + "1,2,x,1\n1,2s,x,1\n", "line 3: end_s is a number, e.g. 3.5, not '2s'"),
         ("csv_table", CSV + '1,2,"a\nb",1\n3,1,x,1\n', "line 4: A span starts at 0 s or later"),
         ("csv_table", CSV + "1,2,x,90\n", "line 2: a confidence of 90.0 is outside [0, 1]"),
