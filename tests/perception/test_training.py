@@ -325,6 +325,7 @@ def test_a_killed_training_leaves_no_process_and_goes_on(corpus: Path, tmp_path:
     )
     assert ran.returncode == 0, ran.stderr
     assert "goes on from" in ran.stderr
+    assert "prepares examples out of " in ran.stderr
     after = torch.load(out / "checkpoint.pth", weights_only=True)
     assert after["step"] > before["step"]
     assert not any(map(alive, makers))
@@ -337,6 +338,9 @@ def test_a_killed_training_leaves_no_process_and_goes_on(corpus: Path, tmp_path:
     )
     document = json.loads(ran.stdout)
     assert document["trained"]["steps"] == after["step"]
+    how = {name: document["trained"][name] for name in ("batch", "learning_rate", "seed")}
+    assert how == {"batch": 4, "learning_rate": 0.001, "seed": 0}
+    assert document["trained"]["backend"] in ("torch", "mmaction2")
     assert ran.stderr == ""
     ran = subprocess.run(
         command(corpus, out, "--minutes", minutes, "--seed", "3"),

@@ -13,7 +13,7 @@ from perception.errors import BadInput, UnknownName
 from perception.skeleton.training import evaluation, measures
 from perception.skeleton.training.architecture import FULL, LIVE_JOINTS, SLIM
 from perception.skeleton.training.calibration import AT, MOST_FALSE, Calibration, calibrated
-from perception.skeleton.training.card import interval
+from perception.skeleton.training.card import card, interval
 from perception.skeleton.training.clips import LEAST_SCORE, load_clips, service_windows, view
 from perception.skeleton.training.examples import SHARES, ClipExamples, MadeNothing, sides
 from perception.skeleton.training.plan import Plan, Settings, prepare
@@ -281,6 +281,43 @@ def test_an_accuracy_has_an_interval_where_several_groups_are_held_out(
     assert accuracy["top1"] == pytest.approx(1 / 3, abs=1e-4)
     assert interval(accuracy).startswith(said)
     assert any(notice.startswith(noticed) for notice in plan.notices)
+
+
+TRAINED = {
+    "steps": 1234,
+    "batch": 16,
+    "learning_rate": 0.001,
+    "seed": 7,
+    "backend": "mmaction2",
+    "device": "cpu",
+    "parameters": 300_000,
+    "bytes": 1,
+    "sha256": "a",
+    "torch": "2.13.0",
+    "version": "1",
+}
+
+
+@pytest.mark.parametrize(
+    ("videos", "said"),
+    [
+        (2, "there was no calibration part to fit them on, so both do nothing"),
+        (8, "both were fitted on the calibration part"),
+    ],
+)
+def test_the_card_tells_how_it_was_trained_and_what_confidence_rests_on(
+    tmp_path: Path, videos: int, said: str
+) -> None:
+    write_corpus(tmp_path, videos=videos)
+    plan = planned(tmp_path, with_none=False, least_clips=1)
+
+    def first(points: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        return np.tile(np.float32([1, 0, 0]), (len(points), 1))
+
+    text = card(plan, evaluation.measure(plan, Calibration(None), first), TRAINED)
+    assert said in text
+    assert "batch 16, learning rate 0.001 at its peak, seed 7" in text
+    assert "the backend mmaction2 (mmaction2's Runner), torch 2.13.0, on cpu" in text
 
 
 def test_the_digest_follows_labels_and_poses(tmp_path: Path) -> None:

@@ -28,12 +28,12 @@ def card(plan: Plan, results: dict[str, Any], trained: dict[str, Any]) -> str:
     Args:
         plan: what was trained on.
         results: of ``evaluation.measure``; empty = nothing was held out.
-        trained: ``steps``, ``examples``, ``parameters``, ``sha256``, ``bytes``, ``torch``,
-            ``version``.
+        trained: ``steps``, ``batch``, ``learning_rate``, ``seed``, ``backend``, ``device``,
+            ``parameters``, ``sha256``, ``bytes``, ``torch``, ``version``.
     """
     lines = [*_head(plan, trained), *_data(plan)]
     if results:
-        lines += [*_accuracy(results), *_confidence(results), *_false_actions(results)]
+        lines += [*_accuracy(results), *_confidence(plan, results), *_false_actions(results)]
     else:
         lines += ["\n## Accuracy\n", "Not measured: nothing was held out."]
     return "\n".join(lines) + "\n"
@@ -41,7 +41,7 @@ def card(plan: Plan, results: dict[str, Any], trained: dict[str, Any]) -> str:
 
 def _head(plan: Plan, trained: dict[str, Any]) -> Iterator[str]:
     shape, settings = plan.architecture.shape, plan.settings
-    runner = " and mmaction2's Runner" if settings.backend == "mmaction2" else ""
+    runner = "mmaction2's Runner" if trained["backend"] == "mmaction2" else "plain torch"
     yield "# PoseC3D, trained on labels of one's own\n"
     yield (
         f"Names what one person does from {settings.window_s:g} seconds of COCO-17 keypoints: "
@@ -56,8 +56,14 @@ def _head(plan: Plan, trained: dict[str, Any]) -> Iterator[str]:
         ("begun with", settings.init),
         (
             "trained",
-            f"{trained['steps']:,} steps of {settings.batch}, {settings.minutes:g} minutes, "
-            f"seed {settings.seed}, torch {trained['torch']}{runner} on {settings.device}",
+            f"{trained['steps']:,} steps in {settings.minutes:g} minutes, batch "
+            f"{trained['batch']}, learning rate {trained['learning_rate']:g} at its peak, seed "
+            f"{trained['seed']}",
+        ),
+        (
+            "by",
+            f"the backend {trained['backend']} ({runner}), torch {trained['torch']}, on "
+            f"{trained['device']}",
         ),
         ("written by", f"cuelight {trained['version']}"),
     ]
@@ -114,12 +120,15 @@ def interval(accuracy: Mapping[str, Any]) -> str:
     return f"95 % interval {low:.1%} to {high:.1%}, bootstrap over subjects and videos"
 
 
-def _confidence(results: dict[str, Any]) -> Iterator[str]:
+def _confidence(plan: Plan, results: dict[str, Any]) -> Iterator[str]:
     fitted = results["calibration"]
+    how = "both were fitted on the calibration part"
+    if not plan.part("calibration"):
+        how = "there was no calibration part to fit them on, so both do nothing"
     yield "\n## Confidence\n"
     yield (
         f'{fitted["none_bias"]:g} is added to the logit of "none", and logits are divided by '
-        f"{fitted['temperature']:g}; both were fitted on the calibration part. Expected "
+        f"{fitted['temperature']:g}; {how}. Expected "
         f"calibration error (15 bins): {fitted['error_before']:.4f} before, "
         f"**{fitted['error']:.4f}** after.\n"
     )

@@ -148,6 +148,8 @@ def learn(run: Run, plan: Plan, hearer: Hearer) -> None:
     if run.elapsed_s >= run.total_s:
         return
     hearer.progress("starting", run.elapsed_s, run.total_s)
+    spans = len(plan.part("train"))
+    hearer.log(f"prepares examples out of {spans} labelled spans; a line a minute follows")
     told = Told(
         hearer.log,
         _look(plan),
@@ -196,6 +198,11 @@ def finish(run: Run, plan: Plan, out: Path, hearer: Hearer) -> dict[str, Any]:
     content = onnx.read_bytes()
     trained = {
         "steps": run.step,
+        "batch": run.recipe.batch,
+        "learning_rate": run.recipe.learning_rate,
+        "seed": plan.settings.seed,
+        "backend": plan.settings.backend,
+        "device": plan.settings.device,
         "parameters": sum(p.numel() for p in net.parameters()),
         "bytes": len(content),
         "sha256": hashlib.sha256(content).hexdigest(),
