@@ -206,7 +206,8 @@ def plugin_options(folder: str, raw: Any, where: str) -> dict[str, Any]:
 
 
 def typed(cls: type[T], raw: Any, where: str) -> T:
-    """``raw`` as the frozen dataclass ``cls``; nested dataclasses and plug-ins likewise."""
+    """``raw`` as the frozen dataclass ``cls``; nested dataclasses and plug-ins likewise. A string
+    that is left empty (``key:``, ``--set key=``) is the empty string."""
     from pydantic import TypeAdapter, ValidationError
 
     given = dict(section(raw, where))
@@ -217,7 +218,7 @@ def typed(cls: type[T], raw: Any, where: str) -> T:
     }
     _check_keys(cls, given, where)
     try:
-        text = json.dumps(given)
+        text = json.dumps(_written(cls, given))
     except TypeError as error:
         raise BadInput(f"{where} holds a value that is no plain YAML: {error}.") from None
     try:
@@ -236,6 +237,17 @@ def _folders(cls: Any) -> dict[str, str]:
     """The fields that hold options of plug-ins, with the folders of those."""
     fields = dataclasses.fields(cls)
     return {each.name: each.metadata["plugins"] for each in fields if "plugins" in each.metadata}
+
+
+def _written(cls: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with "" for None where a string is due, in nested dataclasses too."""
+    hints, made = get_type_hints(cls), dict(given)
+    for key, value in given.items():
+        if value is None and hints[key] is str:
+            made[key] = ""
+        elif isinstance(value, dict) and dataclasses.is_dataclass(hints[key]):
+            made[key] = _written(hints[key], value)
+    return made
 
 
 def _check_keys(cls: Any, given: Mapping[str, Any], where: str) -> None:

@@ -220,6 +220,18 @@ def test_a_malformed_override_says_how_it_is_written(override: str) -> None:
         load(DEFAULT, [override])
 
 
+def test_a_string_that_is_left_empty_is_the_empty_string() -> None:
+    key = "recognizers.action.runtimes.mmaction2.labels"
+    action = load(DEFAULT, [f"{key}="]).recognizers["action"]
+    assert action.runtimes["mmaction2"].labels == ""
+    boxes = "recognizers.action.pose_estimators.rtmlib.boxes.file"
+    action = load(DEFAULT, [f"{boxes}="]).recognizers["action"]
+    assert action.pose_estimators["rtmlib"].boxes.file == ""
+    assert parse("recognizers: {speech: {language:}}").recognizers["speech"].language == ""
+    with pytest.raises(BadInput, match=r"window_s: .*not None"):
+        load(DEFAULT, ["recognizers.action.window_s="])
+
+
 def test_an_override_cannot_go_below_a_value() -> None:
     with pytest.raises(BadInput, match="'window_s' is a value"):
         load(DEFAULT, ["recognizers.action.window_s.deep=1"])
