@@ -18,6 +18,7 @@ from perception.errors import BadInput
 from perception.text_file import read_text
 
 __all__ = [
+    "LATEST_S",
     "SCHEMA",
     "Cue",
     "CueTimeline",
@@ -32,6 +33,10 @@ __all__ = [
 ]
 
 SCHEMA = "cuelight.cues/1"
+
+LATEST_S = 2e9
+"""No video goes on for 63 years. It is twice the end of a part that is left open
+(``perception.perceive.FOREVER_S``), to which margins may be added."""
 
 
 IdOrder = tuple[tuple[str | tuple[int, str], ...], str]
@@ -71,10 +76,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """The half-open interval [start_s, end_s) in seconds; ``end_s >= start_s >= 0``.
+    """The half-open interval [start_s, end_s) in seconds; ``LATEST_S >= end_s >= start_s >= 0``.
 
     Raises:
-        BadInput: a time is not finite, or they are in another order.
+        BadInput: a time is not finite or too late, or they are in another order.
     """
 
     start_s: float
@@ -89,6 +94,11 @@ class Span:
             raise BadInput(
                 f"A span starts at 0 s or later and ends no earlier than it starts, "
                 f"not {self.start_s}-{self.end_s} s."
+            )
+        if self.end_s > LATEST_S:
+            raise BadInput(
+                f"A span ends {LATEST_S:g} s (63 years) after the start of its video at the "
+                f"latest, not at {self.end_s:g} s; times are seconds."
             )
 
     @property
@@ -195,7 +205,8 @@ class VideoInfo:
         has_video, has_audio: which streams there are to decode.
 
     Raises:
-        BadInput: a number is negative or not finite; ``start_s`` may be negative.
+        BadInput: a number is negative or not finite, or the duration more than ``LATEST_S``;
+            ``start_s`` may be negative.
     """
 
     name: str
@@ -214,6 +225,11 @@ class VideoInfo:
                 raise BadInput(
                     f"The {name} of a video is 0 or more and finite, not {getattr(self, name)}."
                 )
+        if self.duration_s > LATEST_S:
+            raise BadInput(
+                f"The duration_s of a video is at most {LATEST_S:g} s (63 years), not "
+                f"{self.duration_s:g}."
+            )
         if not math.isfinite(self.start_s):
             raise BadInput(f"The start_s of a video is finite, not {self.start_s}.")
 

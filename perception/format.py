@@ -7,13 +7,13 @@ tool whose player does not subtract ``video.start_s``, shift the timeline by it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from perception import plugins
-from perception.cue import CueTimeline, Span
+from perception.cue import LATEST_S, CueTimeline, Span
 from perception.errors import BadInput, UnknownName
 from perception.text_file import read_bytes
 
@@ -158,12 +158,18 @@ def shifted(timeline: CueTimeline, by_s: float) -> CueTimeline:
 
 
 def milliseconds(time_s: float) -> int:
-    """The nearest millisecond."""
+    """The nearest millisecond.
+
+    Raises:
+        BadInput: no video has such a time.
+    """
+    if not abs(time_s) <= LATEST_S:
+        raise BadInput(f"a time is at most {LATEST_S:g} s (63 years), not {time_s:g}")
     return round(time_s * 1000)
 
 
 def seconds(time_s: float) -> float:
-    """``time_s`` to the millisecond."""
+    """``time_s`` to the millisecond; raises as ``milliseconds``."""
     return milliseconds(time_s) / 1000
 
 
@@ -177,14 +183,21 @@ _ROW = re.compile(r"(.+) \[row ([1-9]\d*)\]", re.DOTALL)
 
 
 def row_name(track: str, row: int) -> str:
-    """The tier of row 0, 1, … of a track whose cues overlap."""
-    return track if row == 0 else f"{track} [row {row + 1}]"
+    """The tier of row 0, 1, … of a track whose cues overlap; no two tracks share one. A track that
+    is called like a row says of its first that it is one: ``NAME [row 2] [row 1]``."""
+    is_plain = row == 0 and _ROW.fullmatch(track) is None
+    return track if is_plain else f"{track} [row {row + 1}]"
 
 
-def track_of(tier: str, tiers: Sequence[str]) -> str:
+def track_of(tier: str, tiers: Collection[str]) -> str:
     """The track of which ``tier`` is a row; ``tier`` itself where ``tiers`` has no such track."""
     match = _ROW.fullmatch(tier)
-    return match[1] if match and match[1] in tiers else tier
+    if match is None:
+        return tier
+    track = match[1]
+    if match[2] == "1":
+        return track if _ROW.fullmatch(track) else tier
+    return track if track in tiers or row_name(track, 0) in tiers else tier
 
 
 _SURROGATES = re.compile("[\ud800-\udfff]")

@@ -27,6 +27,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -86,17 +87,31 @@ def load(path: Path) -> Traces:
         BadInput: there is no such file, or it is not an intact traces file.
     """
     try:
+        if path.exists() and not zipfile.is_zipfile(path):
+            raise BadInput("it is no zip file of arrays, as an .npz is")
         with np.load(path, allow_pickle=False) as archive:
             if sum(member.file_size for member in archive.zip.infolist()) > MAX_BYTES:
                 raise BadInput(f"it unpacks to more than {MAX_BYTES >> 20} MB")
-            return {name: archive[name] for name in archive.files}
+            return {name: _array(archive, name) for name in archive.files}
     except FileNotFoundError:
         raise BadInput(f"There is no traces file {str(path)!r}.") from None
     except Exception as error:
         raise BadInput(
-            f"{str(path)!r} is not an intact traces file (.npz): {error or type(error).__name__}. "
+            f"{str(path)!r} is not an intact traces file (.npz): "
+            f"{str(error).rstrip('.') or type(error).__name__}. "
             "Perceive the video again to make it."
         ) from None
+
+
+def _array(archive: Any, name: str) -> Any:
+    try:
+        return archive[name]
+    except ValueError as error:
+        if "allow_pickle" in str(error):
+            raise BadInput(
+                f"its {name!r} holds Python objects, and traces are plain arrays"
+            ) from None
+        raise
 
 
 def sha256(path: Path) -> str:

@@ -26,6 +26,7 @@ __all__ = ["Options", "build"]
 
 _SCHEMA = "http://www.mpi.nl/tools/elan/EAFv3.0.xsd"
 _TYPE = "cues"
+_UNIT = "milliseconds"
 _ENDS = ("TIME_SLOT_REF1", "TIME_SLOT_REF2")
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write."""
@@ -120,7 +121,7 @@ class _Document:
             f'<ANNOTATION_DOCUMENT AUTHOR="cuelight" DATE="{now}" FORMAT="3.0" VERSION="3.0" '
             'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
             f'xsi:noNamespaceSchemaLocation="{_SCHEMA}">\n'
-            ' <HEADER MEDIA_FILE="" TIME_UNITS="milliseconds">\n'
+            f' <HEADER MEDIA_FILE="" TIME_UNITS="{_UNIT}">\n'
             f'  <MEDIA_DESCRIPTOR MEDIA_URL={url} MIME_TYPE="{mime}" '
             f"RELATIVE_MEDIA_URL={url}/>\n"
             " </HEADER>\n"
@@ -153,13 +154,14 @@ class _Reading:
     def __init__(self, root: Node) -> None:
         self._times = _times(root)
         self._tiers = [_tier(node) for node in root.all("TIER")]
+        _check_ids(self._tiers)
         self._spans: dict[str, Span] = {}
         for tier in self._tiers:
             self._align(tier)
         self._refer()
 
     def annotations(self) -> Iterator[Annotation]:
-        names = [tier.name for tier in self._tiers]
+        names = {tier.name for tier in self._tiers}
         for tier in self._tiers:
             track = track_of(tier.name, names)
             for node in (*tier.aligned, *tier.referring):
@@ -239,8 +241,24 @@ def _in_order(group: list[Node]) -> list[Node]:
     return ordered if len(ordered) == len(group) else group
 
 
+def _check_ids(tiers: Sequence[_Tier]) -> None:
+    seen: set[str] = set()
+    for node in itertools.chain.from_iterable((*tier.aligned, *tier.referring) for tier in tiers):
+        id = node.attribute("ANNOTATION_ID")
+        if id in seen:
+            raise BadInput(f"line {node.line}: there are two annotations {id[:40]!r}")
+        seen.add(id)
+
+
 def _times(root: Node) -> dict[str, float | None]:
     """Milliseconds by name of the time slot; None where the time is left to the neighbours."""
+    for header in root.all("HEADER"):
+        unit = header.attributes.get("TIME_UNITS", _UNIT)
+        if unit != _UNIT:
+            raise BadInput(
+                f"line {header.line}: its times are {unit[:40]!r}, and only those in {_UNIT} are "
+                "read; save it from ELAN again"
+            )
     times: dict[str, float | None] = {}
     for order in root.all("TIME_ORDER"):
         for slot in order.all("TIME_SLOT"):
@@ -249,7 +267,10 @@ def _times(root: Node) -> dict[str, float | None]:
                 raise BadInput(
                     f"line {slot.line}: a time is whole milliseconds, not {value[:40]!r}"
                 )
-            times[slot.attribute("TIME_SLOT_ID")] = None if value is None else float(value)
+            id = slot.attribute("TIME_SLOT_ID")
+            if id in times:
+                raise BadInput(f"line {slot.line}: there are two time slots {id[:40]!r}")
+            times[id] = None if value is None else float(value)
     return times
 
 

@@ -20,6 +20,7 @@ from perception.strict_json import Fields
 __all__ = ["Options", "build"]
 
 _METADATA = b"cuelight"
+_NEEDED = ("start_s", "end_s", "text")
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Parquet:
             table = parquet.read_table(io.BytesIO(content))
         except arrow.ArrowException as error:
             raise BadInput(f"it cannot be read ({' '.join(str(error).split())})") from None
-        for name in ("start_s", "end_s", "text"):
+        for name in _NEEDED:
             if name not in table.column_names:
                 has = ", ".join(table.column_names) or "none"
                 raise BadInput(f"it lacks the column {name!r}; it has {has}")
@@ -101,12 +102,14 @@ def _schema(arrow: Any) -> Any:
 
 
 def _annotation(row: Mapping[str, Any], number: int) -> Annotation:
-    fields = Fields({name: value for name, value in row.items() if value is not None})
+    fields = Fields(
+        {name: value for name, value in row.items() if value is not None or name in _NEEDED}
+    )
     try:
         text = fields.text("attributes", "{}")
         return Annotation(
             Span(fields.number("start_s"), fields.number("end_s")),
-            fields.text("text", ""),
+            fields.text("text"),
             track=fields.text("track", ""),
             kind=fields.text("kind", ""),
             id=fields.text("id", ""),

@@ -16,7 +16,7 @@ from perception.format import Annotation, encodable, lines_of, span_ms, text_of
 
 __all__ = ["Options", "build"]
 
-_TIME = r"(\d+):([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
+_TIME = r"(\d{1,9}):([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
 _JOINER = "\u2060"
 

@@ -79,7 +79,7 @@ class TextGrid:
         tiers = []
         if tokens.flag("<exists>"):
             tiers = [_tier(tokens) for _ in range(tokens.count())]
-        names = [name for name, _ in tiers]
+        names = {name for name, _ in tiers}
         return tuple(
             Annotation(span, text, track=track_of(name, names))
             for name, labels in tiers

@@ -19,7 +19,7 @@ from perception.format import Annotation, encodable, lines_of, span_ms, text_of
 
 __all__ = ["Options", "build"]
 
-_TIME = r"(?:(\d{2,}):)?([0-5]\d):([0-5]\d)\.(\d{3})"
+_TIME = r"(?:(\d{2,9}):)?([0-5]\d):([0-5]\d)\.(\d{3})"
 _TIMING = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?:[ \t].*)?")
 _CLASS = re.compile(r"<c\.([^<>.\s]+)>(.*)</c>", re.DOTALL)
 _VOICE = re.compile(r"<v(?:\.[^<>\s]*)?[ \t\n]+([^<>]*)>")

@@ -111,6 +111,12 @@ def test_what_is_no_timeline_is_one_clear_error(text: str, said: str) -> None:
         ("video.duration_s", "long", "video.duration_s must be a number, not 'long'"),
         ("video.duration_s", float("nan"), "NaN is no number"),
         ("video.duration_s", 10**400, "video.duration_s must be a finite number"),
+        (
+            "video.duration_s",
+            1e12,
+            "duration_s of a video is at most 2e+09 s (63 years), not 1e+12",
+        ),
+        ("tracks.0.cues.0.end_s", 1e300, "A span ends 2e+09 s (63 years) after the start of its"),
         ("video.duration_s", -5, "duration_s of a video is 0 or more and finite, not -5.0"),
         ("video.name", None, "video.name must be a string, not null"),
         ("video.width", True, "video.width must be a whole number, not True"),

@@ -140,6 +140,18 @@ def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
         traces.load(tmp_path / "gone.npz")
 
 
+@pytest.mark.parametrize("name", ["text.npz", "object.npz", "array.npz"])
+def test_what_holds_no_traces_is_told_in_words_of_ours(tmp_path: Path, name: str) -> None:
+    np.savez(tmp_path / "object.npz", a=np.array([{}], object))
+    with (tmp_path / "array.npz").open("wb") as file:
+        np.save(file, np.zeros(3))
+    (tmp_path / "text.npz").write_text("no zip at all")
+    reason = "its 'a' holds Python objects" if name == "object.npz" else "it is no zip file"
+    with pytest.raises(BadInput, match=reason) as caught:
+        traces.load(tmp_path / name)
+    assert "pickle" not in str(caught.value)
+
+
 @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x03\x04broken"])
 def test_a_broken_file_is_one_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "clip.traces.npz"

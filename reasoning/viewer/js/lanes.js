@@ -16,7 +16,7 @@ const drawAxis = () => {
   fit(axis, 26);
   const { context, width } = axis;
   const most = Math.max(2, Math.floor(width / 72));
-  const step = STEPS_S.find((each) => (shown.to - shown.from) / each <= most) || 86400;
+  const step = STEPS_S.find((each) => (shown.to - shown.from) / each <= most) || 86400 * Math.ceil((shown.to - shown.from) / 86400 / most);
   context.font = "12px system-ui, sans-serif";
   context.fillStyle = colours.muted;
   context.strokeStyle = colours.muted;

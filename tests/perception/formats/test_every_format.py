@@ -40,7 +40,15 @@ def tracks(draw: st.DrawFn) -> tuple[CueTrack, ...]:
     names = draw(
         st.lists(
             st.sampled_from(
-                ["speech", "screen_text", "on the left", "<画面> \"&.%' [row 2]", "-1"]
+                [
+                    "speech",
+                    "screen_text",
+                    "on the left",
+                    "on the left [row 2]",
+                    "on the left [row 2] [row 1]",
+                    "<画面> \"&.%' [row 2]",
+                    "-1",
+                ]
             ),
             min_size=1,
             max_size=3,
@@ -67,6 +75,13 @@ def test_spans_and_texts_make_the_round_trip(format: str, tracks: tuple[CueTrack
     needed(format)
     whole = timeline(*tracks)
     assert came_back(format, whole) == expected(format, whole)
+
+
+def test_tracks_that_are_called_like_rows_of_another_stay_apart(name: str) -> None:
+    both = (0, 2, "one"), (1, 3, "other"), (1.5, 2.5, "third")
+    names = ("a", "a [row 2]", "a [row 2] [row 1]", "a [row 1]", "b [row 3]", "a [row 2] [row 2]")
+    whole = timeline(*(track(each, *both) for each in names))
+    assert came_back(name, whole) == expected(name, whole)
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -226,6 +226,14 @@ CSV = "start_s,end_s,text,confidence\n"
         ("elan", EAF.replace(' TIME_SLOT_REF2="t4"', ""), "line 13: ALIGNABLE_ANNOTATION lacks"),
         ("elan", EAF.replace('TIME_VALUE="4000"', ""), "line 11: neither the annotation nor"),
         ("elan", EAF.replace('_REF="a2"', '_REF="a4"'), "line 16: no aligned annotation stands"),
+        ("elan", EAF.replace('"t4"', '"t3"', 1), "there are two time slots 't3'"),
+        ("elan", EAF.replace('"a3"', '"a2"', 1), "there are two annotations 'a2'"),
+        ("elan", EAF.replace('VALUE="4000"', f'VALUE="{"9" * 400}"'), "a time is at most 2e+09 s"),
+        (
+            "elan",
+            EAF.replace("<TIME_ORDER>", '<HEADER TIME_UNITS="PAL-frames"/><TIME_ORDER>'),
+            "its times are 'PAL-frames', and only those in milliseconds are read",
+        ),
         ("elan", "<a><b/></a>", "line 1: it begins with ANNOTATION_DOCUMENT, not a"),
         ("elan", '<!DOCTYPE a [<!ENTITY b "c">]>\n<a>&b;</a>', "line 1: a document type"),
         ("elan", "<a>" * 60, "line 1: it is nested more than 50 levels deep"),
@@ -241,6 +249,11 @@ CSV = "start_s,end_s,text,confidence\n"
             GRID + 'size = 1\n"IntervalTier"\n"a"\n0 1 1\n1 0 "t"',
             "line 11: A span starts",
         ),
+        (
+            "textgrid",
+            GRID + 'size = 1\n"IntervalTier"\n"a"\n0 1 1\n0 1e308 "t"',
+            "line 11: a time is at most 2e+09 s (63 years), not 1e+308",
+        ),
         ("textgrid", GRID + 'size = 1\n"IntervalTier"\n"a', "line 9: a text has no closing"),
         ("textgrid", GRID + "size = -1", "line 7: here stands a whole number, not '-1'"),
         (
@@ -251,13 +264,16 @@ CSV = "start_s,end_s,text,confidence\n"
         (
             "csv_table",
             "start_s,end_s,text,kind,start_s\n1,2,x,a,3\n",
-            "line 1: it names the column 'start_s' twice; it has start_s, end_s, text, kind, start_s",
+            "line 1: it names the column 'start_s' twice; it has start_s, end_s, text, kind, start",
         ),
         ("csv_table", "start_s;end_s;text\n1.000,5;2;x\n", "line 2: start_s is a number, e.g. 3.5"),
         ("csv_table", CSV + "1,2,x,1\n1,2s,x,1\n", "line 3: end_s is a number, e.g. 3.5, not '2s'"),
         ("csv_table", CSV + '1,2,"a\nb",1\n3,1,x,1\n', "line 4: A span starts at 0 s or later"),
         ("csv_table", CSV + "1,2,x,90\n", "line 2: a confidence of 90.0 is outside [0, 1]"),
         ("csv_table", CSV + "1,nan,x,1\n", "line 2: A span needs finite times"),
+        ("csv_table", CSV + "1,1e308,x,1\n", "line 2: A span ends 2e+09 s (63 years) after the"),
+        ("webvtt", VTT + f"00:01.000 --> {'9' * 5000}:00:02.000\n", "line 3: a cue has its times"),
+        ("srt", SRT.replace("00:00:02", f"{'9' * 5000}:00:02"), "a subtitle has its times here"),
         ("csv_table", CSV + "1,2,x\n", "line 2: it has 3 cells and line 1 has 4"),
         ("csv_table", CSV + '1,2,"a\nb",1\n\n1,2\n', "line 5: it has 2 cells and line 1 has 4"),
         ("csv_table", CSV + "1,2,x, y,1\n", "line 2: it has 5 cells and line 1 has 4"),
@@ -316,6 +332,8 @@ def test_parquet_without_a_needed_column_and_with_a_wrong_one() -> None:
         built("parquet").read(content(start_s=[1.0], text=["x"]))
     with pytest.raises(BadInput, match="row 1: start_s must be a number, not 'x'"):
         built("parquet").read(content(start_s=["0", "x"][1:], end_s=[1.0], text=["x"]))
+    with pytest.raises(BadInput, match="row 2: text must be a string, not null"):
+        built("parquet").read(content(start_s=[1, 2], end_s=[2, 3], text=["x", None]))
     assert built("parquet").read(content(start_s=[1], end_s=[2], text=["x"], more=[3])) == (
         Annotation(Span(1, 2), "x"),
     )
