@@ -19,6 +19,7 @@ from perception import video
 from perception.cue import Cue, CueTimeline, CueTrack, Source, Span
 from perception.skeleton.people import PersonTrack
 from perception.traces import TextBox, pose_traces, text_box_traces
+from reasoning.answer import Answer
 from reasoning.results.outcomes import Outcome, Outcomes, State
 from reasoning.tools.review import Correction, Of, Review, read
 from reasoning.viewer.drawn import frame_times_s
@@ -247,6 +248,45 @@ def test_the_slider_hides_what_is_less_sure_in_its_lane_only(opened: Callable[..
     assert page.locator(".lane[data-lane='0'] .shown").text_content() == "1 of 2"
     slider.fill("75")
     assert page.evaluate("cuelight.isDrawn('wave')") is False, "by its calibrated probability, 70 %"
+
+
+def test_the_slider_hides_the_boxes_of_its_texts_too(opened: Callable[..., Any]) -> None:
+    page = opened()
+    page.evaluate("cuelight.seek(0.6)")
+    wait(page, "!player.seeking")
+    assert ink(page, 240, 60)[:3] == [0xF0, 0xE4, 0x42]
+    slider = page.locator(".lane.k-screen_text input[type=range]")
+    slider.fill("96")
+    assert ink(page, 240, 60)[3] == 0
+    assert ink(page, 120, 100)[3] == 255, "the skeleton is of another lane"
+    slider.fill("90")
+    assert ink(page, 240, 60)[:3] == [0xF0, 0xE4, 0x42]
+
+
+def test_a_text_without_a_break_makes_no_page_wider(browser: Any, tmp_path: Path) -> None:
+    long = "a" * 1_000_000
+    film(tmp_path / "film.mp4")
+    whole = timeline(tmp_path / "film.mp4")
+    told = cue("long", 0.4, 0.9, long, 0.9, top=[[long[:5000], 0.5]], more=long[:5000])
+    track = CueTrack("k" * 300, "odd", Source("n" * 300), (told,), notes=(long[:5000],))
+    whole = replace(whole, tracks=(*whole.tracks, track))
+    prompt = fuse(whole, Question(long[:5000]), FusionOptions(thresholds={"odd": 1.0}))
+    answer = Answer(long[:5000], "m" * 300, sees_video=False)
+    question = Question(long[:5000], (long[:5000], "b"))
+    page_file = tmp_path / "film.html"
+    write_page(page_file, whole, question=question, prompt=prompt, answer=answer)
+    page = browser.new_context(viewport={"width": 1366, "height": 900}).new_page()
+    page.goto(page_file.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    click(page, "long")
+    for tab in page.locator("[role=tab]").all():
+        tab.click()
+        wider = page.evaluate(
+            "[...document.querySelectorAll('body, section, main, table, details, .lanes')]"
+            ".map((each) => each.scrollWidth).reduce((one, other) => Math.max(one, other))"
+        )
+        assert wider <= 1366
+    page.context.close()
 
 
 def test_hovering_tells_all_that_is_known(opened: Callable[..., Any]) -> None:

@@ -60,6 +60,7 @@ strips.forEach((strip) => {
     const left = strip.order.filter((number) => isShown(strip, number)).length;
     strip.box.querySelector(".shown").textContent = left === strip.order.length ? left : `${left} of ${strip.order.length}`;
     redraw();
+    tell("filtered");
   });
 });
 waves.forEach((wave) => {

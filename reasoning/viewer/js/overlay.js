@@ -94,7 +94,7 @@ const drawBox = (context, number, corners, unit) => {
   context.strokeStyle = isOut ? "#bbb" : "#f0e442";
   context.stroke();
   context.setLineDash([]);
-  const words = [...textOf(number)];
+  const words = [...textOf(number).slice(0, 100)];
   name(context, words.length > 40 ? `${words.slice(0, 39).join("")}…` : words.join(""), corners[0] * unit, corners[1] * unit - 6, isOut ? "#ddd" : "#f0e442");
 };
 
@@ -125,7 +125,7 @@ const drawOverlay = () => {
   if (over.texts) {
     boxes.forEach((box) => {
       const corners = boxAt(box, time);
-      if (corners) drawBox(context, box.number, corners, unit);
+      if (corners && isShown(stripWith(box.number), box.number)) drawBox(context, box.number, corners, unit);
     });
   }
 };
@@ -138,4 +138,4 @@ find("show-people").hidden = !overlay || !people.length;
 find("show-texts").hidden = !overlay || !boxes.length;
 find("show-people").addEventListener("click", (event) => toggleOverlay("people", event.currentTarget));
 find("show-texts").addEventListener("click", (event) => toggleOverlay("texts", event.currentTarget));
-["time", "size", "chosen", "block"].forEach((what) => on(what, drawOverlay));
+["time", "size", "chosen", "block", "filtered"].forEach((what) => on(what, drawOverlay));
