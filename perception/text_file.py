@@ -6,7 +6,7 @@ from pathlib import Path
 
 from perception.errors import BadInput
 
-__all__ = ["MAX_BYTES", "read_bytes", "read_text"]
+__all__ = ["MAX_BYTES", "looked_in", "read_bytes", "read_text"]
 
 MAX_BYTES = 256 << 20
 """A thousand times a timeline of an hour; a device without an end is not read into memory."""
@@ -38,10 +38,19 @@ def read_bytes(path: Path, what: str) -> bytes:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise _unreadable(path, what, str(getattr(error, "strerror", None) or error)) from None
+        reason = str(getattr(error, "strerror", None) or error)
+        if isinstance(error, FileNotFoundError):
+            reason += looked_in(path)
+        raise _unreadable(path, what, reason) from None
     if len(content) > MAX_BYTES:
         raise _unreadable(path, what, f"it has more than {MAX_BYTES >> 20} MB")
     return content
+
+
+def looked_in(path: Path) -> str:
+    """The folder that a relative path is looked for in, to be put behind "there is no such file";
+    empty for an absolute one."""
+    return "" if path.is_absolute() else f" in {str(Path.cwd())!r}"
 
 
 def _unreadable(path: Path, what: str, reason: str) -> BadInput:

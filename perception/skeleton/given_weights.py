@@ -15,11 +15,20 @@ from pathlib import Path
 
 from perception import weights
 from perception.errors import BadInput, UnknownName, WeightsError
+from perception.text_file import looked_in
 
-__all__ = ["GivenWeights", "sha256_of"]
+__all__ = ["GivenWeights", "sha256_of", "why_no_weights"]
 
 _OPENMMLAB = re.compile(r"-([0-9a-f]{8})(?:_\d{8})?\.(pth|onnx)$")
 """Names of OpenMMLab's files; an ONNX file has the digits of the checkpoint it was made from."""
+
+_OTHERS = {
+    ".onnx": (".pth", ".pt", ".ckpt", ".safetensors", ".zip"),
+    ".pth": (".onnx", ".safetensors", ".zip"),
+}
+"""How files of weights end that are not of the kind which ends as the key does."""
+
+_SHOWN_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +56,23 @@ class GivenWeights:
 
         Raises:
             UnknownName: there is no such checkpoint.
-            BadInput: there is no such file, or it cannot be read.
+            BadInput: there is no such file, it ends as one of another kind, or it cannot be read.
             WeightsError: the file is not what its name says.
         """
-        if Path(given).name == given and not given.endswith(suffix):
+        path = Path(given).expanduser()
+        if path.suffix in _OTHERS[suffix]:
+            raise BadInput(
+                f"{what} is {given!r}: it must end in {suffix}, or be a name in the list of: "
+                "cuelight checkpoints list"
+            )
+        if path.name == given and not given.endswith(suffix):
             if given not in weights.checkpoints():
                 raise UnknownName("checkpoint", given, weights.checkpoints())
             return cls(checkpoint=given)
-        path = Path(given).expanduser()
         if not path.is_file():
             raise BadInput(
-                f"{what} is {given!r}: there is no such file. It is the path of a {suffix} file or "
-                "a name in the list of: cuelight checkpoints list"
+                f"{what} is {given!r}: there is no such file{looked_in(path)}. It is the path of a "
+                f"{suffix} file or a name in the list of: cuelight checkpoints list"
             )
         sha256 = sha256_of(path, what)
         _check(path, sha256)
@@ -90,6 +104,25 @@ def _check(path: Path, sha256: str) -> None:
             f"{str(path)!r} is damaged or is another file: its sha256 is {sha256[:12]}…, and by "
             f"its name it begins with {begins[:12]}. Download it again, or give it another name."
         )
+
+
+def why_no_weights(path: Path) -> str:
+    """Why a file that could not be read as weights is none, where its first bytes tell: it is
+    empty, or text; empty where they do not tell."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(200)
+        line = head.partition(b"\n")[0].decode().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    if not head:
+        return "it is empty"
+    if not line or not line.isprintable():
+        return ""
+    shown = line if len(line) <= _SHOWN_CHARS else f"{line[:_SHOWN_CHARS]}…"
+    is_pointer = line.startswith("version https://git-lfs")
+    fetch = ", as pointers of git-LFS do: git lfs pull fetches the file" if is_pointer else ""
+    return f"it begins with {shown!r}{fetch}"
 
 
 def sha256_of(path: Path, what: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,23 @@ def test_a_file_that_is_not_what_its_name_says_is_refused(
 ) -> None:
     with pytest.raises(WeightsError, match=rf"{BEGINS}.*begins with {begins}"):
         named(written(tmp_path / name))
+
+
+def test_a_file_of_another_kind_is_told_with_the_ending_that_is_needed(tmp_path: Path) -> None:
+    for name in ("text.pth", str(written(tmp_path / "model.pt"))):
+        with pytest.raises(BadInput, match=r"it must end in \.onnx, or be a name in the list"):
+            GivenWeights.named(name, ".onnx", "The model of a test")
+    with pytest.raises(BadInput, match=r"it must end in \.pth"):
+        named(tmp_path / "model.onnx")
+    assert named(written(tmp_path / "weights.pt")).own == tmp_path / "weights.pt"
+
+
+def test_what_is_not_there_is_told_with_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match=re.escape(f"no such file in {str(tmp_path)!r}. It is")):
+        named("mine/absent.pth")
 
 
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:

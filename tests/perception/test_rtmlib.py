@@ -147,8 +147,9 @@ def test_rtmlib_says_nothing_on_stdout_and_downloads_nothing(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"no model", "is no ONNX file that can be run"),
-        (b"", "is no ONNX file that can be run"),
+        (b"no model", "is no ONNX file that can be run: it begins with 'no model'"),
+        (b"", "is no ONNX file that can be run: it is empty"),
+        (b"\x08\xff", r"is no ONNX file that can be run: \[ONNXRuntimeError\]"),
     ],
 )
 def test_a_file_that_is_no_model_is_one_sentence(tmp_path: Path, content: bytes, said: str) -> None:

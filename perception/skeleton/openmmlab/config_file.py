@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perception.errors import BadInput
-from perception.text_file import read_text
+from perception.text_file import looked_in, read_text
 
 __all__ = ["ConfigFile"]
 
@@ -47,7 +47,10 @@ class ConfigFile:
         if path.name == given and path.suffix != ".py":
             path = _shipped(given, package)
         elif not path.is_file():
-            raise BadInput(f"There is no config {given!r}: it is no .py file of {package}.")
+            raise BadInput(
+                f"There is no config {given!r}{looked_in(path)}: it is the path of a .py file, or "
+                f"the name, without .py, of one that {package} ships."
+            )
         texts = _chain(path.resolve(), {}).values()
         return cls(path, hashlib.sha256("\0".join(texts).encode()).hexdigest())
 

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from perception.errors import BadInput, WeightsError
+from perception.skeleton.given_weights import why_no_weights
+from perception.text_file import looked_in
 
 __all__ = ["class_names", "for_mmengine", "load_checkpoint", "state_dict", "trusted"]
 
@@ -63,17 +65,19 @@ def load_checkpoint(path: Path, map_location: Any = "cpu") -> dict[str, Any]:
     import torch
 
     if not path.is_file():
-        raise BadInput(f"There is no checkpoint {str(path)!r}.")
+        raise BadInput(f"There is no checkpoint {str(path)!r}{looked_in(path)}.")
     try:
         with torch.serialization.safe_globals(_allowed()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             document = torch.load(path, map_location=map_location, weights_only=True)
     except pickle.UnpicklingError as error:
+        if reason := why_no_weights(path):
+            raise WeightsError(f"{str(path)!r} is no checkpoint of torch ({reason}).") from None
         if not any(path.resolve().is_relative_to(folder) for folder in _trusted):
             raise WeightsError(_refusal(path, error)) from None
         document = torch.load(path, map_location=map_location, weights_only=False)
     except (RuntimeError, OSError, EOFError, LookupError, ValueError, *_GARBLED) as error:
-        reason = " ".join(str(error).split())[:200]
+        reason = why_no_weights(path) or " ".join(str(error).split())[:200]
         raise WeightsError(
             f"{str(path)!r} is damaged or is no checkpoint of torch ({reason})."
         ) from None
@@ -97,8 +101,12 @@ def for_mmengine(filename: str, map_location: Any = None) -> dict[str, Any]:
     return load_checkpoint(path, map_location)
 
 
-def state_dict(document: Mapping[str, Any]) -> dict[str, Any]:
+def state_dict(document: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """The weights in a checkpoint by name, without the prefix of a wrapped model.
+
+    Args:
+        document: what it holds.
+        path: where it lies, for error messages.
 
     Raises:
         WeightsError: it holds none.
@@ -107,7 +115,7 @@ def state_dict(document: Mapping[str, Any]) -> dict[str, Any]:
     named = isinstance(weights, dict) and weights
     if not named or not all(hasattr(value, "shape") for value in weights.values()):
         held = ", ".join(map(str, document)) or "nothing"
-        raise WeightsError(f"The checkpoint holds no state_dict; it has {held}.")
+        raise WeightsError(f"The checkpoint {str(path)!r} holds no state_dict; it has {held}.")
     return {name.removeprefix("module."): value for name, value in weights.items()}
 
 

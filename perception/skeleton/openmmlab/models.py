@@ -115,7 +115,14 @@ def on_device(model: Any, device: str, package: str) -> Any:
     from mmengine.model.utils import revert_sync_batchnorm
 
     try:
-        return revert_sync_batchnorm(model).to(torch.device(device)).eval()
+        place = torch.device(device)
+    except RuntimeError:
+        raise BadInput(
+            f"{package}'s device {device!r} is none of cpu, cuda, cuda:1 (a second graphics card) "
+            "and mps."
+        ) from None
+    try:
+        return revert_sync_batchnorm(model).to(place).eval()
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise BadInput(f"{package}'s device {device!r} cannot be used: {reason}") from None

@@ -75,7 +75,7 @@ class PoseModel:
             model = build_pose_estimator(settings.model)
             pipeline = Compose(_test_pipeline(settings, config))
             meta = _meta(document, settings)
-        fill(model, loading.state_dict(document), checkpoint, config)
+        fill(model, loading.state_dict(document, checkpoint), checkpoint, config)
         rows = _coco_rows(model, meta, config)
         model = on_device(model, device, "mmpose")
         return cls(model, pipeline, meta, rows, is_top_down, threads)

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from perception.errors import BadInput, MissingPackage
 from perception.limits import THREADS, check_limits, usable_threads
 from perception.skeleton.boxes import BoxOptions, box_source
-from perception.skeleton.given_weights import GivenWeights
+from perception.skeleton.given_weights import GivenWeights, why_no_weights
 from perception.skeleton.networks import NOBODY, Found, NetworkEstimator
 
 __all__ = ["Options", "build"]
@@ -182,7 +182,7 @@ def _session(path: Path, threads: int) -> Any:
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        reason = str(error).splitlines()[0]
+        reason = why_no_weights(path) or str(error).splitlines()[0]
         raise BadInput(f"{str(path)!r} is no ONNX file that can be run: {reason}") from None
 
 

@@ -206,7 +206,8 @@ class MMAction2:
                     f"The config {str(self._config.path)!r} normalises its input (mean, std of the "
                     "data_preprocessor), which heatmaps are not made for."
                 )
-        fill(model, loading.state_dict(self._document), self._weights.path(), self._config)
+        path = self._weights.path()
+        fill(model, loading.state_dict(self._document, path), path, self._config)
         self.check_head(model.cls_head.num_classes)
         return on_device(model, self._options.device, "mmaction2")
 

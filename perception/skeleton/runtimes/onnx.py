@@ -15,7 +15,7 @@ from perception.errors import BadInput, WeightsError
 from perception.limits import THREADS, check_limits, usable_threads
 from perception.shipped import shipped
 from perception.skeleton.action_labels import ActionLabels, read_document
-from perception.skeleton.given_weights import GivenWeights
+from perception.skeleton.given_weights import GivenWeights, why_no_weights
 from perception.skeleton.heatmaps import KEYPOINTS, Floats, HeatmapShape, clip_volume, mirrored
 
 __all__ = ["Options", "build"]
@@ -115,7 +115,7 @@ class OnnxRuntime:
                 str(path), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:
-            reason = " ".join(str(error).split())[:200]
+            reason = why_no_weights(path) or " ".join(str(error).split())[:200]
             raise WeightsError(f"{str(path)!r} is no network of onnxruntime ({reason}).") from None
         shape = self.recipe.shape
         takes, wanted = session.get_inputs()[0].shape[1:], [shape.frames, shape.size, shape.size]

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from perception.errors import BadInput
+from perception.skeleton.given_weights import why_no_weights
 from perception.skeleton.openmmlab.loading import class_names, load_checkpoint, state_dict
 from perception.skeleton.training.architecture import ARCHITECTURES, Architecture
 from perception.skeleton.training.network import FIRST, ConvModule, PoseC3D, heatmap_batch
+from perception.text_file import looked_in
 
 __all__ = ["HEAD", "Start", "read", "unfolded", "with_head"]
 
@@ -53,11 +55,11 @@ def read(path: Path) -> Start:
         WeightsError: it is damaged, or holds more than data.
     """
     if not path.is_file():
-        raise BadInput(f"There are no weights {str(path)!r} to begin with.")
+        raise BadInput(f"There are no weights {str(path)!r}{looked_in(path)} to begin with.")
     if path.suffix == ".onnx":
         return _from_onnx(path)
     document = load_checkpoint(path)
-    weights = document["average"] if "average" in document else state_dict(document)
+    weights = document["average"] if "average" in document else state_dict(document, path)
     architecture = _whose(weights, path)
     first = weights[FIRST]
     if first.shape[1] != len(architecture.joints):
@@ -111,7 +113,8 @@ def _from_onnx(path: Path) -> Start:
         head = [arrays[n] for node in graph.node if node.op_type == "Gemm" for n in node.input[1:3]]
     except Exception as error:
         detail = str(error).partition("\n")[0][:200]
-        raise BadInput(f"{str(path)!r} is no ONNX of a PoseC3D of ours: {detail}") from None
+        reason = why_no_weights(path) or detail
+        raise BadInput(f"{str(path)!r} is no ONNX of a PoseC3D of ours: {reason}") from None
     for architecture in ARCHITECTURES.values():
         net = PoseC3D(architecture, len(head[1]) if len(head) == 2 else 1).eval()
         if _filled(net, folded, head):

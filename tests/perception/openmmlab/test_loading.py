@@ -28,6 +28,9 @@ class Evil:
         return os.mkdir, (str(self.folder),)
 
 
+OWN = Path("own.pth")
+
+
 def saved(path: Path, document: object) -> Path:
     torch.save(document, path)
     return path
@@ -41,7 +44,7 @@ def test_weights_and_metadata_are_read(tmp_path: Path) -> None:
     assert loading.class_names(document) == ("sit", "stand")
     assert document["scores"]["best"] == 0.9
     assert torch.equal(
-        loading.state_dict(document)["cls_head.fc_cls.bias"], WEIGHTS["cls_head.fc_cls.bias"]
+        loading.state_dict(document, OWN)["cls_head.fc_cls.bias"], WEIGHTS["cls_head.fc_cls.bias"]
     )
 
 
@@ -60,11 +63,13 @@ def test_class_names_of_either_generation(meta: Any, names: tuple[str, ...]) -> 
 
 
 def test_weights_without_an_envelope_and_of_a_wrapped_model() -> None:
-    assert loading.state_dict(WEIGHTS).keys() == WEIGHTS.keys()
+    assert loading.state_dict(WEIGHTS, OWN).keys() == WEIGHTS.keys()
     wrapped = {"state_dict": {f"module.{name}": value for name, value in WEIGHTS.items()}}
-    assert loading.state_dict(wrapped).keys() == WEIGHTS.keys()
-    with pytest.raises(WeightsError, match="holds no state_dict; it has meta"):
-        loading.state_dict({"meta": {}})
+    assert loading.state_dict(wrapped, OWN).keys() == WEIGHTS.keys()
+    with pytest.raises(
+        WeightsError, match=r"checkpoint 'own.pth' holds no state_dict; it has meta"
+    ):
+        loading.state_dict({"meta": {}}, OWN)
 
 
 def test_a_pickle_that_runs_code_is_refused_by_name_and_does_not_run(tmp_path: Path) -> None:
@@ -118,6 +123,27 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: bytes) -> None:
         loading.load_checkpoint(path)
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", r"is damaged or is no checkpoint of torch \(it is empty\)"),
+        (b"Not found\n", r"is no checkpoint of torch \(it begins with 'Not found'\)"),
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 8\n",
+            r"begins with 'version https://git-lfs.*of git-LFS do: git lfs pull fetches the file\)",
+        ),
+        (b"<!DOCTYPE html><html>" + b"x" * 300, r"begins with '<!DOCTYPE html><html>x+…'"),
+    ],
+)
+def test_a_text_that_is_named_like_a_checkpoint_is_told(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    path = tmp_path / "text.pth"
+    path.write_bytes(content)
+    with pytest.raises(WeightsError, match=said):
+        loading.load_checkpoint(path)
+
+
 def test_a_missing_file_and_a_file_without_names_are_told(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"no checkpoint .*absent\.pth"):
         loading.load_checkpoint(tmp_path / "absent.pth")
@@ -157,7 +183,7 @@ def test_what_mmengines_runner_saves_is_read_without_unpickling(tmp_path: Path) 
         torch.load(path, weights_only=True)
 
     document = loading.load_checkpoint(path)
-    assert torch.equal(loading.state_dict(document)["linear.weight"], model.linear.weight)
+    assert torch.equal(loading.state_dict(document, OWN)["linear.weight"], model.linear.weight)
     again = Toy()
     load_checkpoint(again, str(path))
     assert torch.equal(again.linear.weight, model.linear.weight)

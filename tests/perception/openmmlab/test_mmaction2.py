@@ -198,6 +198,7 @@ def test_keys_of_the_config_can_be_changed(tmp_path: Path) -> None:
         ({"cfg_options": {"model.backbone.in_channels": 3}}, "does not fit the config"),
         ({"cfg_options": {"test_pipeline": FEWER_LIMBS}}, "volumes of [2, 8, 64, 64]"),
         ({"cfg_options": {"model.backbone.base_channels": 8}}, "does not fit the config"),
+        ({"device": "gpu"}, "device 'gpu' is none of cpu, cuda, cuda:1 (a second graphics card)"),
         ({"device": "cuda:77"}, "device 'cuda:77' cannot be used"),
     ],
 )
