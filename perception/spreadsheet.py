@@ -49,14 +49,17 @@ class Sheet:
         """The line on which a row begins, and its cells.
 
         Raises:
-            BadInput: a line is no CSV; says which.
+            BadInput: a row is no CSV; says on which line it begins.
         """
         while True:
             first = self._reader.line_num + 1
             try:
                 cells = next(self._reader, None)
             except csv.Error as error:
-                raise BadInput(f"line {self._reader.line_num}: it is no CSV: {error}") from None
+                why = str(error)
+                if self._reader.line_num > first or "end of data" in why:
+                    why += "; a quote opens in the row that begins here and is not closed in it"
+                raise BadInput(f"line {first}: it is no CSV: {why}") from None
             if cells is None:
                 return
             if cells:

@@ -53,7 +53,7 @@ def fault(path: Path) -> str:
         (["", 1, 0, 2, "wave"], "neither video nor traces is given"),
         (["clip0.mp4", 1, 400, 402, "wave"], "lies outside of the track of person 1"),
         (["clip1.mp4", 1, 0, 60, "wave"], "is seen in 30% of 0-60 s"),
-        (["clip1.mp4", 1, 0, 1e12, "wave"], "is seen in 0% of 0-1e+12 s"),
+        (["clip1.mp4", 1, 0, 1e12, "wave"], "not at 1e+12 s; times are seconds"),
         (["clip0.mp4", 1, 0, 2, "wave", "and more"], "6 cells under 5 columns"),
     ],
 )
@@ -113,8 +113,21 @@ def test_a_split_that_is_none_is_told(folder: Path) -> None:
         ("video,label,label,start_s,end_s\n", "has the column 'label' twice"),
         (
             'video,start_s,end_s,label\n"clip0.mp4,0,2,wave\n',
-            "line 2: it is no CSV: unexpected end",
+            "line 2: it is no CSV: unexpected end of data; a quote opens in the row that begins",
         ),
+        (
+            'video,start_s,end_s,label\n"clip0.mp4,0,2,wave\n' + "a.mp4,0,2,b\n" * 50,
+            "line 2: it is no CSV: unexpected end of data; a quote opens in the row that begins",
+        ),
+        (
+            'video,start_s,end_s,label\na.mp4,0,2,b\na.mp4,0,2,"b\na.mp4,0,2,b\n"a.mp4",0,2,b\n',
+            "line 3: it is no CSV: ',' expected after '\"'; a quote opens in the row that begins",
+        ),
+        (
+            "video,start_s,end_s,label,subjekt\n",
+            "the column 'subjekt', which is not known. Is 'sub",
+        ),
+        ("video,start_s,end_s,label,splits\n", "Is 'split' meant?"),
     ],
 )
 def test_a_file_that_is_no_such_csv_is_told(tmp_path: Path, content: str, said: str) -> None:

@@ -33,6 +33,10 @@ LEAST_S = 0.2
 
 SHOWN_FAULTS = 20
 
+ALIKE = 0.8
+"""A column's name that is so close to a known one's (difflib's ratio) is a slip of the pen:
+``subjekt`` (0.86), ``splits`` (0.91); ``session`` is not ``person`` (0.62)."""
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledSpan:
@@ -152,6 +156,14 @@ def _check_columns(path: Path, names: Sequence[str]) -> None:
             f"{str(path)!r} lacks the column {missing[0]!r}; it has {', '.join(names)}.{hint} "
             f"Columns are {_columns()}; traces may stand in place of video."
         )
+    free = [name for name in OPTIONAL if name not in names]
+    for name in names:
+        near = difflib.get_close_matches(name, free, n=1, cutoff=ALIKE)
+        if name not in (*REQUIRED, *OPTIONAL) and near:
+            raise BadInput(
+                f"{str(path)!r} has the column {name!r}, which is not known. Is {near[0]!r} meant? "
+                f"Columns are {_columns()}; give a column of your own another name."
+            )
 
 
 def _spans(
