@@ -245,6 +245,15 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: str) -
         load(tmp_path / name)
 
 
+def test_a_relative_path_that_is_not_there_is_told_with_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput) as caught:
+        load(Path("absent.yaml"))
+    assert str(caught.value).endswith(f"No such file or directory in {str(tmp_path)!r}.")
+
+
 def test_bytes_that_are_no_text_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadInput):
