@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from perception.errors import BadInput
+from perception.spreadsheet import said
 from perception.text_file import read_text
 from reasoning import published, statistics
 from reasoning.reports import plots
@@ -66,7 +67,8 @@ def read_tags(path: Path) -> Tags:
 
 def _rows(path: Path) -> Sequence[tuple[str, dict[str, Any]]]:
     if path.suffix.lower() != ".json":
-        return list(published.table(path, COLUMNS, _WHERE_FROM))
+        table = published.table(path, COLUMNS, _WHERE_FROM)
+        return [(where, {name: said(cell) for name, cell in row.items()}) for where, row in table]
     try:
         document = json.loads(read_text(path, "file of tags"))
     except ValueError as error:

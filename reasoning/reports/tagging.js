@@ -94,11 +94,14 @@ function refresh() {
   document.getElementById("progress").textContent = `${done} of ${page.answers.length} tagged`;
 }
 
-const quoted = (cell) => /[",\n\r;]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : String(cell);
+/** As perception/spreadsheet.py: no cell is a formula to a spreadsheet, and what `inert` was given. */
+const inert = (cell) => /^'*[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+const said = (cell) => /^''*[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
+const quoted = (cell) => /[",\n\r\t;]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 
 function download() {
   const lines = [page.columns, ...page.answers.map(({ key }) => [...key, (tags.get(name(key)) ?? []).join("; ")])];
-  const text = lines.map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
+  const text = lines.map((line) => line.map((cell) => quoted(inert(String(cell)))).join(",")).join("\r\n") + "\r\n";
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
   link.download = `${page.name.replace(/[^\w.-]+/g, "_")}.tags.csv`;
@@ -107,6 +110,8 @@ function download() {
 }
 
 function parse(text) {
+  const head = text.split("\n", 1)[0];
+  const delimiter = [",", ";", "\t"].sort((one, other) => head.split(other).length - head.split(one).length)[0];
   const lines = [[""]];
   let inside = false;
   for (let at = 0; at < text.length; at += 1) {
@@ -114,11 +119,11 @@ function parse(text) {
     const line = lines.at(-1);
     if (inside && sign === '"' && text[at + 1] === '"') { line[line.length - 1] += '"'; at += 1; }
     else if (sign === '"') inside = !inside;
-    else if (!inside && sign === ",") line.push("");
+    else if (!inside && sign === delimiter) line.push("");
     else if (!inside && sign === "\n") lines.push([""]);
     else if (inside || sign !== "\r") line[line.length - 1] += sign;
   }
-  return lines.filter((line) => line.length > 1);
+  return lines.filter((line) => line.length > 1).map((line) => line.map(said));
 }
 
 async function load(file) {
