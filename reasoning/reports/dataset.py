@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from reasoning.reports import plots
 from reasoning.reports.given import Given, sorted_categories
-from reasoning.reports.table import Plot, Section, Table, count
+from reasoning.reports.table import Plot, Section, Table, count, counted
 from reasoning.results.outcomes import Outcome
 
 __all__ = ["MIME_WORDS", "NO_ACTIONS", "Vocabulary", "section", "vocabulary"]
@@ -78,8 +78,9 @@ def section(given: Given) -> Section:
     categories = sorted_categories(given.outcomes)
     by_category = Counter(row.category for row in questions)
     words = [
-        f"{len(questions)} questions about {len(per_video)} videos, {min(per_video.values())} to "
-        f"{max(per_video.values())} of each, {len(questions) / len(per_video):.1f} in the mean."
+        f"{counted(len(questions), 'question')} about {counted(len(per_video), 'video')}, "
+        f"{min(per_video.values())} to {max(per_video.values())} of each, "
+        f"{len(questions) / len(per_video):.1f} in the mean."
     ]
     tables = [_counts(questions, categories)]
     drawn = [
@@ -94,7 +95,7 @@ def section(given: Given) -> Section:
             "Questions about each video",
             plots.histogram(list(per_video.values()), "Questions about a video", "Videos"),
             "; ".join(
-                f"{number}: {videos} videos"
+                f"{number}: {counted(videos, 'video')}"
                 for number, videos in sorted(Counter(per_video.values()).items())
             ),
         ),

@@ -18,6 +18,7 @@ from reasoning.reports.table import (
     Section,
     Table,
     count,
+    counted,
     interval,
     percent,
     probability,
@@ -102,7 +103,7 @@ def between(outcomes: Outcomes, pairs: Sequence[tuple[str, str]]) -> Section | N
     ]
     words = [
         "Every difference is paired by question, in percentage points. "
-        "Repeats of a question are averaged first. Intervals are of the bootstrap over videos; "
+        "Repeats of a question are averaged first. Intervals are of the bootstrap over videos, widened to Student's where videos are few; "
         "McNemar's test is exact and takes questions for independent, the clustered p swaps the "
         "conditions video by video. Holm's correction is over the rows of a table, and for its row "
         f"{ALL!r} also over that row of all tables: the larger p is told. "
@@ -248,7 +249,7 @@ def _sentence(found: Compared) -> str:
         power = "No difference of any size could have been shown with so few changes."
     else:
         power = f"A difference of {percent(found.smallest)} points could have been shown."
-    return f"{told} over {difference.n} questions: {verdict(found)}. {power}"
+    return f"{told} over {counted(difference.n, 'question')}: {verdict(found)}. {power}"
 
 
 def _table(number: int, told: str, baseline: str, family: Sequence[Compared]) -> Table:

@@ -83,7 +83,10 @@ def _recorded(records: Records, name: str, table: Outcomes) -> Given:
     stamps = tuple(records.stamps())
     last = stamps[-1] if stamps else {}
     found = roles(last, table.conditions)
-    asked = {cell[1]: str(cell[4].get("question", "")) for cell in records.cells()}
+    cells = records.cells()
+    asked = {cell[1]: str(cell[4].get("question", "")) for cell in cells}
+    imported = {(cell[0], cell[4].get("model")) for cell in cells if cell[4].get("imported")}
+    own = table.where(lambda row: (row.condition, row.model) not in imported)
     baseline = str(last.get("baseline", ""))
     return Given(
         table,
@@ -95,6 +98,19 @@ def _recorded(records: Records, name: str, table: Outcomes) -> Given:
         swept=found.swept,
         asked=asked,
         stamps=stamps,
+        notes=_missing(own, last.get("cells")),
+    )
+
+
+def _missing(own: Outcomes, planned: object) -> tuple[str, ...]:
+    """A word on a study that was not asked to its end."""
+    if not isinstance(planned, int):
+        return ()
+    return tuple(
+        f"not asked to the end: {len(rows)} of {planned} answers of {model} are there; conditions "
+        "may have been asked different questions"
+        for model in own.models
+        if len(rows := own.where(lambda row, m=model: row.model == m).rows) < planned  # type: ignore[misc]
     )
 
 

@@ -20,7 +20,7 @@ from reasoning.reports import (
     vimu,
 )
 from reasoning.reports.given import Given
-from reasoning.reports.table import Report, Section
+from reasoning.reports.table import Report, Section, counted
 
 __all__ = ["report"]
 
@@ -52,20 +52,16 @@ def report(given: Given) -> Report:
     outcomes = given.outcomes
     questions = len({row.question for row in outcomes.rows})
     videos = len({row.video for row in outcomes.rows})
-    counted = ", ".join(
+    scope = ", ".join(
         (
-            f"{questions} questions about {_counted(videos, 'video')}",
-            _counted(len(outcomes.conditions), "condition"),
-            _counted(len(outcomes.rows), "outcome"),
+            f"{counted(questions, 'question')} about {counted(videos, 'video')}",
+            counted(len(outcomes.conditions), "condition"),
+            counted(len(outcomes.rows), "outcome"),
         )
     )
-    facts = (*((given.about,) if given.about else ()), counted, *given.notes)
+    facts = (*((given.about,) if given.about else ()), scope, *given.notes)
     return Report(
         f"Report of {given.name}",
         (*facts, *stamps.facts(given.stamps)),
         (*made, stamps.section(given.stamps)),
     )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"

@@ -201,6 +201,11 @@ def probability(p: float | None) -> Cell:
     return Cell("<0.001" if p < 0.001 else f"{p:.3f}", p)
 
 
+def counted(number: int, thing: str) -> str:
+    """``1 question``, ``3 questions``."""
+    return f"{number} {thing}{'s' * (number != 1)}"
+
+
 def count(number: int) -> Cell:
     """A whole number."""
     return Cell(str(number), number)

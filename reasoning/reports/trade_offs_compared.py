@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from reasoning import tradeoff
 from reasoning.reports.given import averaged
-from reasoning.reports.table import NONE, Cell, Section, Table, count, interval, signed
+from reasoning.reports.table import NONE, Cell, Section, Table, count, counted, interval, signed
 from reasoning.results.outcomes import Outcomes, Pair
 from reasoning.statistics import Difference
 from reasoning.tradeoff import Split, Trade
@@ -120,6 +120,7 @@ def _sentence(each: Trade) -> str:
         if found is not None:
             between = interval(found.interval, of_difference=True)
             sides.append(
-                f"{name} {signed(found.value)} points ({between}) over {found.n} questions"
+                f"{name} {signed(found.value)} points ({between}) over "
+                f"{counted(found.n, 'question')}"
             )
     return f"{each.condition}: {'; '.join(sides)}"

@@ -30,8 +30,11 @@ __all__ = [
 ]
 
 EXACT_CLUSTERS = 16
-"""Up to so many videos with a difference every swap of the conditions is counted (2^16), and up to
-so many videos the bootstrap alone is not trusted."""
+"""Up to so many videos with a difference, every swap of the conditions is counted (2^16)."""
+
+FEW_CLUSTERS = 40
+"""Up to so many videos the bootstrap alone is not trusted: what is few begins somewhere from 20 to
+50 (Cameron and Miller, *Journal of Human Resources* 50, 2015)."""
 
 
 _MOST_COUNTED = 1000
@@ -91,7 +94,7 @@ def paired_difference(
 ) -> Difference:
     """``after`` less ``before`` over the same questions.
 
-    The interval resamples videos ``RESAMPLES`` times; of ``EXACT_CLUSTERS`` videos or fewer, whose
+    The interval resamples videos ``RESAMPLES`` times; of ``FEW_CLUSTERS`` videos or fewer, whose
     percentiles lie too close together, it is widened to Student's with as many degrees of freedom
     as videos less one (Cameron, Gelbach and Miller, *Review of Economics and Statistics* 90, 2008).
     Without a single question that changed the
@@ -117,7 +120,7 @@ def paired_difference(
         interval = Interval(-_unseen(len(sums)), _unseen(len(sums)))
     else:
         interval = _bootstrap(sums, counts, rng)
-        if len(sums) <= EXACT_CLUSTERS:
+        if len(sums) <= FEW_CLUSTERS:
             limit = 1.0 if min(first.min(), second.min()) >= 0 else 2.0
             interval = _widened(interval, change, sums, counts, limit)
     return Difference(

@@ -30,6 +30,7 @@ def stamp(study: Study, model: Model, limit: int | None = None) -> dict[str, Any
         "baseline": study.baseline,
         "benchmark": study.benchmark.name,
         "limit": limit,
+        "cells": len(study.items(limit)) * len(study.arms) * study.repeats,
         "model": model.revision,
         "conditions": {arm.name: arm.digest for arm in study.arms},
         "here": str(study.here),

@@ -20,7 +20,7 @@ from perception.shipped import shipped
 from reasoning.judge import Judge, benchmark_of, judge_all, pending
 from reasoning.outgoing import frame_times
 from reasoning.records import Records
-from reasoning.reports import outcome_tables
+from reasoning.reports import outcome_tables, sources
 from reasoning.results.exporting import COLUMNS, export
 from reasoning.results.from_records import outcomes
 from reasoning.results.importing import import_table
@@ -815,6 +815,18 @@ def test_ablate_prints_the_plan_then_the_table(tmp_path: Path) -> None:
     out = tmp_path / "t.jsonl"
     assert cuelight("export-study", records, out).exit_code == 0
     assert len(out.read_text().splitlines()) == 6
+
+
+def test_a_report_tells_that_a_study_was_not_asked_to_its_end(tmp_path: Path) -> None:
+    run, _, _ = made(tmp_path, "conditions: [{name: a, cues: none}, {name: all}]")
+    cells = run.todo()
+    run(cells[:2])
+    (note,) = sources.load(tmp_path / "r.sqlite").notes
+    assert note.startswith("not asked to the end: 2 of 6 answers of scripted are there")
+    run(cells)
+    (tmp_path / "t.csv").write_text("question,verdict\nquestions/g,wrong\n")
+    import_table(run.records, tmp_path / "t.csv", "theirs", "m", run.study.benchmark.items())
+    assert not sources.load(tmp_path / "r.sqlite").notes
 
 
 def test_records_are_of_one_study(tmp_path: Path) -> None:
