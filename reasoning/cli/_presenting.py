@@ -47,11 +47,16 @@ def draw(seen: Seen, calibrated: Mapping[str, float], json: bool) -> None:
 def write(
     seen: Seen, shown: ShownPage, embed: bool, open_page: bool, json: bool, quiet: bool
 ) -> None:
-    """The page as ``NAME.html``; its size is told, and what to do where it is large."""
+    """The page as ``NAME.html``, or as ``NAME.timeline.html`` where that is the page of an answer;
+    its size is told, and what to do where it is large."""
     from reasoning.cli._showing import embedded
-    from reasoning.viewer.page import write_page
+    from reasoning.viewer.page import holds_answer, write_page
 
     page = seen.stem.with_name(f"{seen.stem.name}.html")
+    if holds_answer(page):
+        if not quiet:
+            tell(f"{page} holds the answer to a question and is left as it is.", err=True)
+        page = page.with_suffix(".timeline.html")
     extras, video = shown.extras, shown.path
     if embed and shown.video is not None:
         extras, video = replace(extras, embedded=embedded(shown.video)), None

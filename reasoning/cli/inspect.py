@@ -39,8 +39,9 @@ def command(
     """Show what was perceived, told and answered: a page NAME.html with the video and its lanes.
 
     A video is perceived first, as --config, --set and --force say; finished tracks come from the
-    cache. What a person corrects on the page is NAME.review.json, which cuelight calibrate reads;
-    it is shown again where it lies beside the cues.
+    cache. Where NAME.html is the page of an answer, the new one is NAME.timeline.html. What a
+    person corrects on the page is NAME.review.json, which cuelight calibrate reads; it is shown
+    again where it lies beside the cues.
     Exit code 1 when one of its tracks is partial or failed.
     """
     from reasoning.cli import _presenting as presenting

@@ -31,7 +31,12 @@ from reasoning.viewer.given import Block, State, block_words, states
 from reasoning.viewer.origins import origins
 from reasoning.viewer.view import CueView, View, view
 
-__all__ = ["page", "video_url", "write_page"]
+__all__ = ["holds_answer", "page", "video_url", "write_page"]
+
+_ANSWER_MARK = '<meta name="cuelight" content="answer">'
+"""In the head of a page that shows a question or an answer."""
+_MARKED_CHARS = 1000
+"""The mark stands before all that a video or a person says."""
 
 _CHIPS = 12
 """Cues of the prompt that are listed beside the answer before the rest is folded away."""
@@ -80,6 +85,7 @@ def page(
         prompt=prompt,
         answer=answer,
         failed=isinstance(answer, Failure),
+        mark=Markup(_ANSWER_MARK if question or answer else ""),  # noqa: S704 - our own
         lanes=shown.lanes,
         table=shown.by_time[:_IN_TABLE],
         count=len(shown.cues),
@@ -123,6 +129,15 @@ def write_page(
     url = None if video is None else video_url(video, path.parent)
     html = page(timeline, video=url, question=question, prompt=prompt, answer=answer, extras=extras)
     write_whole(path, html.encode("utf-8", "replace"))
+
+
+def holds_answer(path: Path) -> bool:
+    """Whether a page lies there that shows a question or an answer."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return _ANSWER_MARK in file.read(_MARKED_CHARS)
+    except OSError:
+        return False
 
 
 def video_url(video: Path, folder: Path) -> str:

@@ -50,6 +50,22 @@ def clip(tmp_path: Path) -> Path:
     return clips.write_clip(tmp_path / "clip.mp4", clips.moving_square(20), sound=clips.tone(2.0))
 
 
+def test_inspect_leaves_the_page_of_an_answer_as_it_is(
+    run: Run, config: Callable[[str], str], clip: Path, tmp_path: Path
+) -> None:
+    settings = config(NOTHING)
+    assert run("ask", str(clip), "What is it?", "--config", settings).code == 0
+    answered = (tmp_path / "clip.html").read_bytes()
+    for _ in range(2):
+        shown = run("inspect", str(clip), "--no-open", "--config", settings)
+        assert (shown.code, shown.out.split()[1]) == (0, "clip.timeline.html")
+        assert "clip.html holds the answer to a question and is left as it is" in shown.err
+        assert (tmp_path / "clip.html").read_bytes() == answered
+    (tmp_path / "clip.html").unlink()
+    assert run("inspect", str(clip), "--no-open", "-q", "--config", settings).out == "clip.html\n"
+    assert run("inspect", str(clip), "--no-open", "-q", "--config", settings).out == "clip.html\n"
+
+
 def test_ask_answers_and_leaves_timeline_and_page(
     run: Run, config: Callable[[str], str], clip: Path, tmp_path: Path
 ) -> None:
