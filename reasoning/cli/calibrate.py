@@ -43,6 +43,12 @@ def command(
     known: Annotated[
         bool, typer.Option("--list", help="Show the calibrations that are in use, and fit nothing.")
     ] = False,
+    unwanted: Annotated[
+        str | None,
+        typer.Option(
+            "--forget", help="Remove your calibrations of a recognizer, e.g. screen_text."
+        ),
+    ] = None,
     json: output.Json = False,
     quiet: output.Quiet = False,
 ) -> None:
@@ -50,21 +56,30 @@ def command(
 
     Labels come from a CSV that tells everything that happens (--labels), or from the verdicts in a
     NAME.review.json. What is fitted is kept in CUELIGHT_HOME for the recognizer's checkpoint, goes
-    before what ships with Cuelight, and is used by ask and fuse from then on.
+    before what ships with Cuelight, and is used by ask and fuse from then on. A fit that is further
+    from the truth than the scores themselves is told and not kept.
     """
     from dataclasses import asdict
 
-    from reasoning.tools.calibration import keep
+    from reasoning.tools.calibration import forget, keep
     from reasoning.tools.fitting import LEAST_CUES, fit_all
     from reasoning.tools.review import aside_words
 
     if known:
         _list_known(json)
         return
+    if unwanted is not None:
+        gone = [str(path) for path in forget(unwanted)]
+        if json:
+            output.emit({"removed": gone})
+        else:
+            tell(f"Removed {', '.join(gone)}")
+        return
     if not cues:
         raise BadInput("Give one or more NAME.cues.json, or --list to see what is in use.")
     fits = fit_all(cues, labels, kind, method)
-    kept = [] if dry_run else [str(keep(each)) for each in fits.fitted]
+    better = [] if dry_run else [each for each in fits.fitted if each.is_better]
+    kept = [str(keep(each)) for each in better]
     for each in fits.gone.items():
         tell(aside_words(*each), err=True)
     if json:
@@ -87,8 +102,8 @@ def _tell(fitted: Fitted) -> None:
     tell(f"{fitted.recognizer}: {made.method}{how.get(made.method, '')}, {fitted.measured_on}")
     tell(f"  calibration error {fitted.ece_before:.3f} before, {fitted.ece:.3f} after")
     _tell_diagram(fitted.reliability)
-    if fitted.ece > fitted.ece_before:
-        tell("  The scores were nearer to the truth before: more labelled cues are needed.")
+    if not fitted.is_better:
+        tell("  Not kept, the scores were nearer to the truth: more labelled cues are needed.")
 
 
 def _tell_diagram(bars: Sequence[Bin | ReliabilityBin]) -> None:

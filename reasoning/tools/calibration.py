@@ -14,7 +14,7 @@ from fusion.calibration import Bin, Calibration
 from fusion.policy import Calibrations, ScoreMap
 from perception import strict_json, weights
 from perception.cue import CueTrack, Origin, Source
-from perception.errors import BadInput
+from perception.errors import BadInput, UnknownName
 from perception.fetching.manifest import Measured
 from perception.strict_json import Fields
 from perception.text_file import read_text
@@ -27,6 +27,7 @@ __all__ = [
     "calibrations",
     "fingerprint",
     "folder",
+    "forget",
     "keep",
     "kept",
     "pinned",
@@ -60,6 +61,11 @@ class Fitted:
     ece_before: float
     ece: float
     reliability: tuple[Bin, ...]
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the probabilities are at least as near to the truth as the raw scores were."""
+        return self.ece <= self.ece_before
 
 
 def pinned(source: Source) -> str:
@@ -107,6 +113,21 @@ def kept(source: Source) -> Fitted | None:
         )
         else None
     )
+
+
+def forget(recognizer: str) -> list[Path]:
+    """Remove a user's calibrations of a recognizer for every checkpoint; the files that are gone.
+
+    Raises:
+        UnknownName: there is none.
+    """
+    files = {path: _read(path).recognizer for path in sorted(folder().glob("*.json"))}
+    gone = [path for path, name in files.items() if name == recognizer]
+    if not gone:
+        raise UnknownName("calibration of yours for", recognizer, set(files.values()))
+    for path in gone:
+        path.unlink()
+    return gone
 
 
 def all_kept() -> list[Fitted]:

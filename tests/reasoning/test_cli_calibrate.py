@@ -86,6 +86,30 @@ def test_what_was_fitted_is_used_for_that_checkpoint_and_no_other(run: Run) -> N
     assert '"word 0" (score 0.90)' in raw[1]
 
 
+def test_a_fit_that_is_no_nearer_to_the_truth_is_not_kept(run: Run, tmp_path: Path) -> None:
+    """Honest scores: of those of 0.9 nine in ten are right; a fit can only follow chance."""
+    cues = [Cue(f"speech-{n}", Span(10 * n, 10 * n + 4), f"word {n}", 0.9) for n in range(30)]
+    track = CueTrack("speech", "speech", SPEECH, tuple(cues))
+    (tmp_path / "honest.cues.json").write_text(CueTimeline(LONG, (track,)).to_json())
+    rows = [f"{10 * n},{10 * n + 4},word {n}" for n in range(30) if n % 10]
+    (tmp_path / "honest.csv").write_text("\n".join(["start_s,end_s,label", *rows]))
+    code, out, err = run("calibrate", "honest.cues.json", "--labels", "honest.csv")
+    assert code == 0, err
+    assert "Not kept, the scores were nearer to the truth" in out
+    assert "Wrote" not in out
+    assert calibrations()(track) is None
+
+
+def test_a_calibration_can_be_forgotten(run: Run) -> None:
+    track = overconfident().tracks[0]
+    assert run("calibrate", "clip.cues.json", "--labels", "labels.csv").code == 0
+    assert calibrations()(track) is not None
+    said = run("calibrate", "--forget", "speach")
+    assert (said.code, "Did you mean 'speech'?" in said.err) == (2, True)
+    assert run("calibrate", "--forget", "speech").code == 0
+    assert calibrations()(track) is None
+
+
 def test_a_review_beside_the_timeline_is_read(run: Run, tmp_path: Path) -> None:
     cues = {f"speech-{n}": {"verdict": "right" if n % 2 == 0 else "wrong"} for n in range(50)}
     cues["speech-60"] = {"note": "no verdict"}
