@@ -269,7 +269,7 @@ def test_a_model_of_other_keypoints_says_which_it_lacks(
 
 def test_a_device_that_is_not_there_is_one_sentence(checkpoint: Checkpoint, tmp_path: Path) -> None:
     said = refusal(RTMPOSE, checkpoint(RTMPOSE), tmp_path, device="quantum")
-    assert "mmpose's device 'quantum' cannot be used" in said
+    assert "mmpose's device 'quantum' is none of cpu, cuda, cuda:1" in said
 
 
 @pytest.mark.parametrize("wrong", [{"persons_at_once": 0}, {"least_score": 2.0}])
