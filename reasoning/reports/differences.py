@@ -104,7 +104,7 @@ def between(outcomes: Outcomes, pairs: Sequence[tuple[str, str]]) -> Section | N
     words = [
         "Every difference is paired by question, in percentage points; repeats of a question are "
         "averaged first. Intervals are of the bootstrap over videos, widened to Student's where "
-        "videos are few; McNemar's test is exact and takes questions for independent, the clustered "
+        "videos are few; McNemar's test is exact and takes questions for independent; clustered "
         "p swaps the conditions video by video. Holm's correction is over the rows of a table, and "
         f"for its row {ALL!r} also over that row of all tables: the larger p is told. "
         "Could have shown: the smallest true difference that the exact McNemar test would find in "
