@@ -27,9 +27,10 @@ class Sheet:
         text: all of it, or its lines with their ends.
         strict: whether words behind a closing quote are a fault, and spaces before an opening one
             none.
+        where: what errors say before the line.
     """
 
-    def __init__(self, text: str | Iterable[str], *, strict: bool = False) -> None:
+    def __init__(self, text: str | Iterable[str], *, strict: bool = False, where: str = "") -> None:
         lines = iter(io.StringIO(text, newline="") if isinstance(text, str) else text)
         begun: list[str] = []
         for line in lines:
@@ -37,6 +38,7 @@ class Sheet:
             if line.strip():
                 break
         csv.field_size_limit(MAX_BYTES)
+        self._where = where
         self.delimiter = delimiter_of(begun[-1] if begun else "")
         self._reader = csv.reader(
             itertools.chain(begun, lines),
@@ -59,7 +61,7 @@ class Sheet:
                 why = str(error)
                 if self._reader.line_num > first or "end of data" in why:
                     why += "; a quote opens in the row that begins here and is not closed in it"
-                raise BadInput(f"line {first}: it is no CSV: {why}") from None
+                raise BadInput(f"{self._where}line {first}: it is no CSV: {why}.") from None
             if cells is None:
                 return
             if cells:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -43,18 +42,22 @@ def _opened(path: Path, where_from: str) -> Iterator[str]:
         raise BadInput(f"{str(path)!r} cannot be read ({error}). {where_from}") from None
 
 
-def table(path: Path, columns: Sequence[str], where_from: str) -> Iterator[Row]:
+def table(
+    path: Path, columns: Sequence[str], where_from: str, numbers: Sequence[str] = ()
+) -> Iterator[Row]:
     """Rows of a CSV file that has ``columns``, in any order, and may have more; its cells are
     parted by commas, semicolons or tabs. Empty lines are skipped.
 
     Args:
         where_from: one sentence on where the file is to be had.
+        numbers: columns in which commas may be decimal points, where semicolons part the cells.
 
     Raises:
         BadInput: the file or a column is missing, two columns have one name, or a row has another
             number of cells than the head.
     """
-    rows = _rows(path, where_from)
+    sheet = Sheet(_opened(path, where_from), where=f"{path.name}, ")
+    rows = iter(sheet)
     head = [name.strip() for name in next(rows, (1, []))[1]]
     _check_head(path, head, columns)
     for line, cells in rows:
@@ -65,7 +68,8 @@ def table(path: Path, columns: Sequence[str], where_from: str) -> Iterator[Row]:
                 "the row a cell for each column, an empty one where it has no value, and put "
                 "quotes around a text with commas or line breaks."
             )
-        yield where, dict(zip(head, cells, strict=True))
+        row = dict(zip(head, cells, strict=True))
+        yield where, row | {name: sheet.point(row[name]) for name in numbers if name in row}
 
 
 def _check_head(path: Path, head: Sequence[str], columns: Sequence[str]) -> None:
@@ -77,15 +81,6 @@ def _check_head(path: Path, head: Sequence[str], columns: Sequence[str]) -> None
         )
     if twice := [name for name in dict.fromkeys(head) if name and head.count(name) > 1]:
         raise BadInput(f"{path.name}, line 1: it names {', '.join(twice)} twice; it has {has}.")
-
-
-def _rows(path: Path, where_from: str) -> Iterator[tuple[int, list[str]]]:
-    lines = _opened(path, where_from)
-    first = next(lines, "")
-    try:
-        yield from Sheet(itertools.chain([first], lines))
-    except BadInput as error:
-        raise BadInput(f"{path.name}, {error}.") from None
 
 
 def json_lines(path: Path, fields: Sequence[str], where_from: str) -> Iterator[Row]:

@@ -75,7 +75,7 @@ class Benchmark(ChoiceScorer):
 
     @cached_property
     def _items(self) -> tuple[Item, ...]:
-        rows = published.table(self._table, ("video", "question"), SOURCE)
+        rows = published.table(self._table, ("video", "question"), SOURCE, numbers=("start", "end"))
         items = []
         places: dict[str, str] = {}
         for number, (where, row) in enumerate(rows, start=1):

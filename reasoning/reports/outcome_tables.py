@@ -41,13 +41,14 @@ def read(path: Path) -> list[Row]:
 
 
 def _csv(path: Path) -> list[Row]:
-    sheet = Sheet(read_text(path, _WHAT))
+    sheet = Sheet(read_text(path, _WHAT), where=f"{path.name}, ")
     rows = iter(sheet)
+    head = next(rows, (1, []))[1]
     try:
-        columns = columns_of(next(rows, (1, []))[1], ())
-        return [(f"{path.name}, line {line}", _row(sheet, columns, cells)) for line, cells in rows]
+        columns = columns_of(head, ())
     except BadInput as error:
-        raise BadInput(f"{path.name}, {error}.") from None
+        raise BadInput(f"{path.name}, line 1: {error}.") from None
+    return [(f"{path.name}, line {line}", _row(sheet, columns, cells)) for line, cells in rows]
 
 
 def _row(sheet: Sheet, columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:

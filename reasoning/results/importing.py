@@ -73,7 +73,7 @@ def rows_of(
     rows = [
         _row(where, row, condition, model, known, number, all_known)
         for number, (where, row) in enumerate(
-            published.table(table, ("question", "verdict"), _SOURCE)
+            published.table(table, ("question", "verdict"), _SOURCE, numbers=("verdict",))
         )
     ]
     if not rows:

@@ -327,7 +327,7 @@ def test_stamps_of_two_runs_are_compared(run: Run, records: Path, tmp_path: Path
         (("report", "t.csv", "--text-review", "none.csv"), "There is no table 'none.csv'"),
         (("report", "broken.jsonl"), "broken.jsonl, line 1: no JSON"),
         (("report", "score.csv"), "score.csv, line 2: score must be a number or empty, not 'x'"),
-        (("report", "columns.csv"), "columns.csv, it names the column 'score' twice"),
+        (("report", "columns.csv"), "columns.csv, line 1: it names the column 'score' twice"),
         (("report", "huge.csv"), "huge.csv, line 2: score must be a number or empty, not 'x'"),
         (("report", "twice.csv"), "twice.csv, line 3: question 'a' stands under 'answers'"),
         (("report", "odd.jsonl"), "odd.jsonl, line 1: details must be an object, not [1]"),

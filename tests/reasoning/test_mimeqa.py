@@ -107,6 +107,20 @@ def own(tmp_path: Path, text: str, **options: object) -> csv_questions.Benchmark
     return csv_questions.build(chosen)
 
 
+def test_a_table_of_ones_own_may_have_decimal_commas(tmp_path: Path) -> None:
+    text = "video;question;reference;start;end\na.mp4;What, then?;a rope;1,25;2,5\n"
+    (item,) = own(tmp_path, text).items()
+    assert (item.question.text, item.question.span) == ("What, then?", Span(1.25, 2.5))
+
+
+def test_a_table_that_is_no_text_further_down_is_told(tmp_path: Path) -> None:
+    rows = "a.mp4,What?,a rope\n" * 2000
+    benchmark = own(tmp_path, "")
+    (tmp_path / "mine.csv").write_bytes(f"video,question,reference\n{rows}".encode() + b"\xff")
+    with pytest.raises(BadInput, match=r"^'.*mine\.csv' cannot be read"):
+        benchmark.items()
+
+
 def test_a_table_of_ones_own_mixes_open_questions_and_choices(tmp_path: Path) -> None:
     text = (
         "video,question,reference,option_a,option_b,option_c,answer,category,start,end\n"

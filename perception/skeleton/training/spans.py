@@ -123,7 +123,7 @@ def read_spans(path: Path, traces: Path | None = None) -> SpanFile:
     try:
         rows = [(line, cells) for line, cells in sheet if any(c.strip() for c in cells)]
     except BadInput as error:
-        raise BadInput(f"{str(path)!r}, {error}.") from None
+        raise BadInput(f"{str(path)!r}, {error}") from None
     names = [cell.strip().lower() for cell in rows[0][1]]
     _check_columns(path, names)
     folders = [folder for folder in (traces, path.parent) if folder is not None]
