@@ -306,13 +306,13 @@ class CueTimeline:
         return timeline_json.read(text, where)
 
     @classmethod
-    def read(cls, path: Path) -> CueTimeline:
+    def read(cls, path: Path | str) -> CueTimeline:
         """Read a ``.cues.json`` file.
 
         Raises:
             BadInput: it cannot be read or is not a timeline.
         """
-        return cls.from_json(read_text(path, "timeline"), repr(str(path)))
+        return cls.from_json(read_text(Path(path), "timeline"), repr(str(path)))
 
 
 def _repeated(ids: list[str]) -> str | None:

@@ -76,6 +76,7 @@ def perceive(
     *,
     only: Sequence[str] = (),
     span: Span | None = None,
+    context_s: float = 0.0,
     force: bool = False,
     cache: TrackCache | None = None,
     on_progress: Callable[[Progress], None] | None = None,
@@ -89,6 +90,7 @@ def perceive(
         only: kinds to run, out of ``recognizers``; all when empty.
         span: the part to look at; all when None. Times stay those of the whole video. A part is
             perceived as a part, whatever is known of the whole: cues are cut at its ends.
+        context_s: seconds that are looked at before and after ``span``, as far as there are any.
         force: run the recognizers again even where the cache has their track.
         cache: where finished tracks are kept; Cuelight's cache folder when None.
         on_progress: called often, from this thread.
@@ -107,7 +109,7 @@ def perceive(
     path = Path(path)
     chosen = _chosen(build_recognizers() if recognizers is None else recognizers, only)
     stamp, info = _stamp(path), video.probe(path)
-    file = _File(path, stamp, info, None if span is None else part_of(info, span))
+    file = _File(path, stamp, info, None if span is None else _around(info, span, context_s))
     cache = cache or TrackCache()
     stored = {} if force else _stored(cache, file, chosen)
     missing = [recognizer for recognizer in chosen if recognizer.kind not in stored]
@@ -224,6 +226,12 @@ def part_of(info: VideoInfo, span: Span) -> Span:
             f"it lasts {info.duration_s:.2f} s."
         )
     return span.clamped(Span(0.0, info.duration_s))
+
+
+def _around(info: VideoInfo, span: Span, context_s: float) -> Span:
+    part = part_of(info, span)
+    wider = Span(max(0.0, part.start_s - context_s), part.end_s + context_s)
+    return part_of(info, wider)
 
 
 class _reported:  # noqa: N801 - reads as a clause: with _reported(notices)

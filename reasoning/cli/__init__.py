@@ -88,10 +88,7 @@ class _Command(TyperCommand):
         except Exception as error:
             dashed = [each for each in args if each.startswith("-") and Path(each).is_file()]
             if dashed and hasattr(error, "option_name") and hasattr(error, "message"):
-                error.message += (
-                    f". A name that begins with a dash is given after --, "
-                    f"e.g. {ctx.command_path} -- {dashed[0]}"
-                )
+                error.message += f". Give the file as ./{dashed[0]}"
             raise
 
 

@@ -123,7 +123,7 @@ def video_path(name: str, quiet: bool) -> Path:
     """The file that ``name`` means: a path, or the sample clip for the word ``sample``.
 
     Raises:
-        BadInput: there is no such file, or it is an address on the web.
+        BadInput: there is no such file, it is an address on the web, or it holds cues.
     """
     path = Path(name)
     if name == SAMPLE and not path.is_file():
@@ -138,7 +138,17 @@ def video_path(name: str, quiet: bool) -> Path:
             f"There is no file {name!r}. Give the path of a video, or the word {SAMPLE!r} "
             "for the sample clip."
         )
+    _refuse_cues(path)
     return path
+
+
+def _refuse_cues(path: Path) -> None:
+    if not path.name.endswith(".cues.json") or path.is_dir():
+        return
+    raise BadInput(
+        f"{str(path)!r} is a file of cues, and a video is wanted here: give the video that the "
+        f"cues are of. cuelight fuse and cuelight inspect take the cues themselves."
+    )
 
 
 def refuse_address(name: str) -> None:

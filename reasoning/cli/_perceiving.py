@@ -54,8 +54,10 @@ class Perceiver:
         self._recognizers = build_recognizers(self._options)
         self._videos = 0
 
-    def perceive(self, path: Path, span: Span | None = None, force: bool = False) -> Perception:
-        """Perceive ``path``; raises as ``perception.perceive.perceive``."""
+    def perceive(
+        self, path: Path, span: Span | None = None, force: bool = False, context_s: float = 0.0
+    ) -> Perception:
+        """Perceive ``path``; arguments and errors as of ``perception.perceive.perceive``."""
         if self._videos == RECYCLE_AFTER:
             self._recognizers, self._videos = (), 0
             self._recognizers = build_recognizers(self._options)
@@ -66,6 +68,7 @@ class Perceiver:
                 self._recognizers,
                 only=self._only,
                 span=span,
+                context_s=context_s,
                 force=force,
                 on_progress=on_progress,
                 on_fetch=on_fetch,
@@ -73,10 +76,16 @@ class Perceiver:
 
 
 def perceive_video(
-    path: Path, settings: Config, only: Sequence[str], span: Span | None, force: bool, quiet: bool
+    path: Path,
+    settings: Config,
+    only: Sequence[str],
+    span: Span | None,
+    force: bool,
+    quiet: bool,
+    context_s: float = 0.0,
 ) -> Perception:
     """Perceive one video with the recognizers of ``settings``, see ``Perceiver``."""
-    return Perceiver(settings, only, quiet).perceive(path, span, force)
+    return Perceiver(settings, only, quiet).perceive(path, span, force, context_s)
 
 
 def save_perception(perception: Perception, stem: Path) -> tuple[Path, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from perception.errors import BadInput, UnknownName
 from reasoning.cli import _output as output
+from reasoning.cli._folders import check_folder
 from reasoning.cli._terminal import tell
 
 if TYPE_CHECKING:
@@ -59,12 +60,15 @@ def perceived(
         save: whether its cues and traces are written.
 
     Raises:
-        BadInput: there is no such video.
+        BadInput: there is no such video, or ``out`` is a file.
+        StorageError: ``out`` cannot be written.
     """
     from reasoning.cli._perceiving import perceive_video, save_perception
     from reasoning.tools.labelled import review_path
 
     video = output.video_path(source, quiet)
+    if save:
+        check_folder(out or output.HERE)
     perception = perceive_video(video, settings, only, span, force, quiet)
     stem = output.output_stem(out or output.HERE, video, span)
     if save:

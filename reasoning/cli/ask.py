@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from perception.cue import Span
 from perception.errors import CuelightError
 from reasoning.cli import _choosing as choosing
 from reasoning.cli import _output as output
 from reasoning.cli._agreeing import agree
 from reasoning.cli._answered import document, tell_all
 from reasoning.cli._fetching import fetching
+from reasoning.cli._folders import check_folder
 
 if TYPE_CHECKING:
     from fusion.question import Question
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 CONTEXT_S = 2.0
 """Perceived before and after the part that is asked about: one window of the action recognizer, so
-that an action under way at an end is seen whole."""
+that an action under way at an end is seen whole. Fusion drops what lies outside again."""
 
 
 def command(
@@ -92,10 +92,14 @@ def command(
         *([] if strategy is None else [f"strategy.name={dumps(strategy)}"]),
     ]
     settings = load(config, chosen)
+    if not dry_run:
+        check_folder(out)
     asked = Question(question, tuple(option or ()), output.span_of(start, end))
     llm = build_videollm(settings, drafts_only=dry_run)
     path = output.video_path(video, quiet)
-    perception = perceive_video(path, settings, only or (), _around(asked.span), force, quiet)
+    perception = perceive_video(
+        path, settings, only or (), asked.span, force, quiet, context_s=CONTEXT_S
+    )
     if asked.span is not None:
         asked = replace(asked, span=part_of(perception.timeline.video, asked.span))
     task = _Task(asked, path, perception.timeline, settings, cues, quiet)
@@ -127,13 +131,6 @@ def _telling_of(files: Sequence[Path]) -> Iterator[None]:
     except CuelightError as error:
         error.add_note(f"What was perceived is kept: {', '.join(map(str, files))}")
         raise
-
-
-def _around(part: Span | None) -> Span | None:
-    """The part with what leads up to it and away from it; fusion drops what lies outside again."""
-    if part is None:
-        return None
-    return Span(max(0.0, part.start_s - CONTEXT_S), part.end_s + CONTEXT_S)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from perception.cue import Span
 from perception.errors import BadInput
 from perception.perceive import Perception
 from reasoning.cli import _output as output
+from reasoning.cli._folders import check_folder
 from reasoning.cli._perceiving import Perceiver, save_perception, tell_tracks
 from reasoning.cli._terminal import tell
 
@@ -40,6 +41,7 @@ def command(
     settings = load(config, set or ())
     span = output.span_of(start, end)
     _refuse_one_name_for_two(videos)
+    check_folder(out)
     perceiver = Perceiver(settings, only or (), quiet)
     partial = unusable = False
     documents: list[dict[str, Any]] = []

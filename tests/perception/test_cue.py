@@ -167,6 +167,13 @@ def test_a_name_that_is_no_utf8_makes_the_round_trip(tmp_path: Path) -> None:
     assert CueTimeline.read(path) == timeline
 
 
+def test_a_file_is_read_by_its_name_as_text_too(tmp_path: Path) -> None:
+    path = tmp_path / "clip.cues.json"
+    timeline = CueTimeline(VIDEO)
+    path.write_text(timeline.to_json(), encoding="utf-8")
+    assert CueTimeline.read(str(path)) == CueTimeline.read(path) == timeline
+
+
 def test_a_number_that_is_not_finite_is_not_written() -> None:
     source = Source("action", settings={"window_s": float("inf")})
     with pytest.raises(BadInput, match="not finite"):

@@ -111,6 +111,10 @@ def test_ask_without_an_answer_exits_with_1_and_keeps_what_was_perceived(
         (["ask", "clip.mp4", "Q?", "--from", "1:75"], "--from takes seconds or H:MM:SS"),
         (["ask", "clip.mp4", "Q?", "--from", "2", "--to", "1"], "--to 1 is not after --from 2"),
         (["ask", "clip.mp4", "Q?", "--from", "1:00:00"], "lasts 2."),
+        (["ask", "clip.mp4", "Q?", "--from", "100"], "between 100 s and the end; it lasts 2."),
+        (["ask", "clip.mp4", "Q?", "--from", "90", "--to", "1:40"], "between 90 s and 100 s;"),
+        (["ask", "clip.cues.json", "Q?"], "is a file of cues, and a video is wanted here"),
+        (["perceive", "clip.cues.json"], "cuelight fuse and cuelight inspect take the cues"),
         (["ask", "clip.mp4", "Q?", "--from", "9" * 400], "later than any video ends"),
         (["ask", "clip.mp4", "Q?", "--to", "0"], "--to 0 is not after --from 0."),
         (["ask", "clip.mp4", "Q?", "--from", "3", "--only", "speech"], "between 3 s and the end"),
@@ -127,7 +131,7 @@ def test_ask_without_an_answer_exits_with_1_and_keeps_what_was_perceived(
         (["inspect", "missing.cues.json"], "Cannot read the timeline"),
         (["inspect", "a.cues.json", "--config", "nope.yaml"], "--config says how a video is"),
         (["inspect", "a.cues.json", "--set", "answer.seed=1"], "--set says how a video is"),
-        (["perceive", "-x.mp4", "--quiet"], "cuelight perceive -- -x.mp4"),
+        (["perceive", "-x.mp4", "--quiet"], "Give the file as ./-x.mp4"),
         (["cache", "--older-than", "30d"], "--older-than goes with --prune"),
         (["cache", "--prune", "--older-than", "long"], "takes a number and m, h, d or w"),
         (["checkpoints", "path", "wisper_base"], "Did you mean 'whisper_base'?"),
@@ -140,10 +144,30 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
     run: Run, clip: Path, arguments: list[str], said: str
 ) -> None:
     clip.with_name("-x.mp4").write_bytes(b"")
+    clip.with_name("clip.cues.json").write_text("{}")
     ran = run(*arguments)
     assert ran.code == 2
     assert said in " ".join(ran.err.split())
     assert ran.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments", [["perceive", "clip.mp4"], ["ask", "clip.mp4", "Q?"], ["inspect", "clip.mp4"]]
+)
+def test_a_folder_that_takes_no_files_is_told_before_any_work(
+    run: Run, clip: Path, tmp_path: Path, arguments: list[str]
+) -> None:
+    (tmp_path / "taken").touch()
+    for place in ("taken", "taken/in/it"):
+        ran = run(*arguments, "--out", place)
+        assert (ran.code, ran.out) == (2, "")
+        which = "it" if place == "taken" else repr(str(tmp_path / "taken"))
+        assert f"--out {place!r}: {which} is a file; give a folder.\n" in ran.err
+    if Path("/proc/self").exists():
+        ran = run(*arguments, "--out", "/proc/results")
+        assert ran.code == 2
+        assert ran.err.startswith("Error: Cannot write into the folder '/proc': ")
+    assert {path.name for path in tmp_path.iterdir()} == {"clip.mp4", "taken"}
 
 
 @pytest.mark.parametrize("limit", ["nan", "-1", "0.0001"])
