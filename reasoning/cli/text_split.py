@@ -13,7 +13,7 @@ from reasoning.cli import _output as output
 from reasoning.cli._terminal import tell
 
 if TYPE_CHECKING:
-    from perception.cue import CueTrack, VideoInfo
+    from perception.cue import CueTimeline, CueTrack, VideoInfo
     from reasoning.cli._perceiving import Perceiver
     from reasoning.config import Config
 
@@ -138,13 +138,19 @@ def _screen_text(path: Path, perceiver: Perceiver) -> tuple[VideoInfo, CueTrack]
             f"{', '.join(each.id for each in timeline.tracks) or 'none at all'}. Make it with: "
             f"cuelight perceive VIDEO --only {_KIND}"
         )
-    return timeline.video, _corrected(path, timeline.video, track)
+    return timeline.video, _corrected(path, timeline, track)
 
 
-def _corrected(path: Path, video: VideoInfo, track: CueTrack) -> CueTrack:
+def _corrected(path: Path, timeline: CueTimeline, track: CueTrack) -> CueTrack:
     """With what a person corrected on the timeline page, where ``NAME.review.json`` is there."""
     from reasoning.tools.labelled import review_path
-    from reasoning.tools.review import of, reviewed_track
+    from reasoning.tools.review import aside_words, of, reviewed_track
 
-    review = of(review_path(path if path.name.endswith(_CUES) else path.with_suffix(_CUES)), video)
-    return track if review is None else reviewed_track(track, review)
+    file = review_path(path if path.name.endswith(_CUES) else path.with_suffix(_CUES))
+    review = of(file, timeline.video)
+    if review is None:
+        return track
+    aside = review.aside(timeline)
+    if count := sum(len(aside.get(cue.id, ())) for cue in track.cues):
+        tell(aside_words(file.name, count), err=True)
+    return reviewed_track(track, review)

@@ -97,6 +97,13 @@ def test_what_was_corrected_on_the_page_is_read_as_corrected(run: Run, tmp_path:
     assert (code, list(split["with_text"])) == (0, ["banner.mp4"])
     assert sorted(split["without_text"]) == ["channel.mp4", "stripes.mp4"]
     assert "Free Theatre" in (tmp_path / "texts.csv").read_text(encoding="utf-8-sig")
+    other = {"text": "Another theatre", "start_s": 1, "end_s": 2}
+    cues = {"screen_text-1": {"text": "Opera", "of": other}, "speech-1": {"verdict": "right"}}
+    review = {"schema": "cuelight.review/1", "cues": cues}
+    (corpus / "banner.review.json").write_text(json.dumps(review))
+    code, _, err = run("corpus", "--review", "again.csv", "--json")
+    assert "banner.review.json: 1 correction is of a cue that is not, or no longer, there" in err
+    assert "Opera" not in (tmp_path / "again.csv").read_text(encoding="utf-8-sig")
     foreign = {"schema": "cuelight.review/1", "video": {"sha256": "ff" * 32}, "cues": {}}
     (corpus / "banner.review.json").write_text(json.dumps(foreign))
     code, _, err = run("corpus", "--review", "texts.csv")
