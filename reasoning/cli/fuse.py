@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 _SHOWN_CHARS = 100
 
+_NEAR = 0.75
+"""Share of the budget from which on another count may leave out cues: a model was seen to count
+1.22 times the estimate (``fusion.budget``)."""
+
 
 def command(
     cues: Annotated[
@@ -63,7 +67,11 @@ def command(
     json: output.Json = False,
     quiet: output.Quiet = False,
 ) -> None:
-    """Print the block of cues for a question, and why the other cues were left out."""
+    """Print the block of cues for a question, and why the other cues were left out.
+
+    No model is loaded: tokens are estimated, and cuelight ask, which counts with the model's own
+    tokenizer, may leave out more.
+    """
     from reasoning.config import load
     from reasoning.tools.assemble import assemble
 
@@ -81,6 +89,7 @@ def command(
         _explain(prompt, asked, tools)
     if not quiet:
         _tell_left_out(prompt)
+        _tell_count(prompt, settings.fusion, tools, always=explain)
 
 
 def _timeline(cues: str, settings: Config, quiet: bool) -> CueTimeline:
@@ -145,6 +154,11 @@ def _document(
     return {
         "question": {**asdict(question), "type": type, "type_told_by": told_by},
         "policies": list(options.policies),
+        "tokens": {
+            "count": tools.count_tokens(prompt.text),
+            "budget": options.budget_tokens,
+            "estimated": True,
+        },
         **asdict(prompt),
     }
 
@@ -176,6 +190,18 @@ def _folded(ids: Sequence[str]) -> str:
 def _tell_left_out(prompt: CuePrompt) -> None:
     for dropped in prompt.selection.dropped:
         tell(f"left out: {_named(dropped.kind, dropped.cue.text)}: {dropped.reason}", err=True)
+
+
+def _tell_count(prompt: CuePrompt, options: FusionOptions, tools: Tools, always: bool) -> None:
+    """That the count is an estimate: where it may matter, or ``always``."""
+    count, budget = tools.count_tokens(prompt.text), options.budget_tokens
+    left_out = any("into the budget" in item.reason for item in prompt.selection.dropped)
+    if always or left_out or count > _NEAR * budget:
+        tell(
+            f"about {count} of {budget} tokens, estimated from letters; a model's own count may "
+            "leave out more (cuelight ask)",
+            err=True,
+        )
 
 
 def _named(kind: str, words: str) -> str:

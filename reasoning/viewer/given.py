@@ -33,11 +33,13 @@ class Block:
         prompt: what fusion made.
         question: that it is for.
         policy: names of the policies that made it, as ``routed+hedged``; empty = not told.
+        is_told: whether a model was asked with it; tokens of one that was not are estimated.
     """
 
     prompt: CuePrompt
     question: str = ""
     policy: str = ""
+    is_told: bool = False
 
 
 def states(prompt: CuePrompt | None, read: frozenset[str] | None) -> dict[str, State]:
@@ -92,6 +94,7 @@ def block_words(block: Block, shown: View, read: frozenset[str] | None) -> dict[
     return {
         "question": visible(block.question),
         "policy": visible(block.policy),
+        "is_told": block.is_told,
         "lines": prompt_lines(block.prompt, numbers, read),
         "dropped": dropped,
     }

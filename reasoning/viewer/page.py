@@ -72,7 +72,8 @@ def page(
     read = read_ids(prompt, answer) if prompt and isinstance(answer, Answer) else None
     blocks = list(extras.blocks)
     if prompt is not None:
-        blocks.insert(0, Block(prompt, question.text if question else ""))
+        words = question.text if question else ""
+        blocks.insert(0, Block(prompt, words, is_told=answer is not None))
     became = [states(block.prompt, read if block.prompt is prompt else None) for block in blocks]
     shown = view(timeline, extras.calibrated)
     is_playable = video is not None or extras.embedded is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -157,6 +158,34 @@ def test_another_videos_cues(run: Run) -> None:
         "fuse", "roof.cues.json", "What?", "--control", "foreign", "--foreign", "other.cues.json"
     )
     assert given[0] == 0
+
+
+ESTIMATED = (
+    "tokens, estimated from letters; a model's own count may leave out more (cuelight ask)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_told"),
+    [
+        ([], False),
+        (["--explain"], True),
+        (["--set", "fusion.budget_tokens=100"], True),
+        (["--set", "fusion.budget_tokens=160"], True),
+        (["--set", "fusion.budget_tokens=100", "--quiet"], False),
+    ],
+)
+def test_an_estimate_of_tokens_is_told_where_a_models_count_may_differ(
+    run: Run, arguments: list[str], is_told: bool
+) -> None:
+    assert (ESTIMATED in run("fuse", "roof.cues.json", MIND, *arguments).err) == is_told
+
+
+def test_json_tells_the_estimate(run: Run) -> None:
+    ran = run("fuse", "roof.cues.json", MIND, "--json")
+    document = json.loads(ran.out)
+    count = math.ceil(len(document["text"]) / 3)
+    assert document["tokens"] == {"count": count, "budget": 1000, "estimated": True}
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ from reasoning.answer import Answer, Failure, FailureKind, OptionScore
 from reasoning.ask import Asked
 from reasoning.cli import main
 from reasoning.videollm import Request
+from reasoning.viewer.extras import Extras
+from reasoning.viewer.given import Block
 from reasoning.viewer.lanes import alternatives, extent_s, lanes, ticks
 from reasoning.viewer.page import page, video_url, write_page
 from reasoning.viewer.terminal import drawing
@@ -396,6 +398,24 @@ def test_a_failure_is_no_answer() -> None:
     assert "No answer It names both. small model · unparsed" in panel
     assert "</pre><b>A or B" in panel
     assert "Waves ✓" not in panel
+
+
+@pytest.mark.parametrize(
+    ("answer", "headed"),
+    [
+        (ANSWER, "What the model was told about the video"),
+        (None, "What a model would be told about the video"),
+        (Failure(FailureKind.TOO_LONG, "too long", "small model"), "What the prompt held"),
+    ],
+)
+def test_a_block_is_headed_as_told_only_where_a_model_was_asked_with_it(
+    answer: Answer | Failure | None, headed: str
+) -> None:
+    other = fuse(TIMELINE, Question("Why?"))
+    parsed = full(answer=answer, extras=Extras(blocks=(Block(other, "Why?"),)))
+    would = "What a model would be told about the video"
+    headings = [text for _, text in parsed.all("h2") if text in {headed, would}]
+    assert headings == [headed, would]
 
 
 def test_a_timeline_alone_has_neither_answer_nor_prompt() -> None:
