@@ -87,6 +87,7 @@ def test_a_model_that_is_being_loaded_is_whole_before_the_interrupt_comes() -> N
     functions = ended.stdout.split()
     assert functions[0] == "inside"
     assert "start" not in functions
+    assert held_back.__name__ in functions
 
 
 @pytest.fixture
