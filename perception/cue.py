@@ -312,7 +312,14 @@ class CueTimeline:
         Raises:
             BadInput: it cannot be read or is not a timeline.
         """
-        return cls.from_json(read_text(Path(path), "timeline"), repr(str(path)))
+        try:
+            return cls.from_json(read_text(Path(path), "timeline"), repr(str(path)))
+        except BadInput as error:
+            if Path(path).suffix == ".json":
+                raise
+            raise BadInput(
+                f"{error} A timeline is a NAME.cues.json, which cuelight perceive makes of a video."
+            ) from None
 
 
 def _repeated(ids: list[str]) -> str | None:

@@ -69,7 +69,8 @@ class Config:
 
 
 def load(path: Path | None = None, overrides: Sequence[str] = ()) -> Config:
-    """Read a YAML file (``configs/default.yaml`` when None) and apply ``key.path=value`` overrides.
+    """Read a YAML file (``configs/default.yaml`` when None; a bare name that is no file is one of
+    those that ship) and apply ``key.path=value`` overrides.
 
     An override ``videollms.FAMILY.preset=NAME`` takes the place of all that was set for the family.
 
@@ -77,8 +78,17 @@ def load(path: Path | None = None, overrides: Sequence[str] = ()) -> Config:
         BadInput: unreadable file, no YAML, an ill-typed value or a malformed override.
         UnknownName: a key that does not exist, with the nearest that does.
     """
-    path = path or shipped("configs") / "default.yaml"
+    path = _placed(path or Path("default.yaml"))
     return parse(read_text(path, "config"), overrides, where=str(path))
+
+
+def _placed(path: Path) -> Path:
+    """The file, or the shipped one of that name, with its suffix or without."""
+    if path.exists() or path.parent != Path():
+        return path
+    folder = shipped("configs")
+    names = (path.name, f"{path.name}.yaml")
+    return next((folder / name for name in names if (folder / name).is_file()), path)
 
 
 def parse(text: str, overrides: Sequence[str] = (), where: str = "the config") -> Config:

@@ -7,6 +7,7 @@ walks by (1.3-6.5 s).
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from pathlib import Path
 
@@ -128,13 +129,18 @@ def test_a_second_run_takes_no_model(tmp_path: Path, seen: Perception) -> None:
     assert second.timeline == first.timeline
 
 
-def test_the_page_of_an_answer_tells_scores_and_probabilities(
+def test_an_answer_tells_scores_and_where_they_are_calibrated_probabilities(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ("ask", "sample", "What does he do?", "--only", "action", "--out", str(tmp_path))
-    assert commands.run(capsys, *asked, "--set", "videollm=scripted", *SAYS_YES).code == 0
+    asked = ("ask", "sample", "What is it?", "--only", "action,speech", "--out", str(tmp_path))
+    ran = commands.run(capsys, *asked, "--json", "--set", "videollm=scripted", *SAYS_YES)
+    assert ran.code == 0
+    for told in json.loads(ran.out)["rests_on"]:
+        assert 0 < told["score"] < 1
+        assert (told["probability"] is not None) == (told["kind"] == "action")
     page = (tmp_path / "sample.html").read_text(encoding="utf-8")
-    cues = [cue for _, cue in CueTimeline.read(tmp_path / "sample.cues.json").cues()]
-    assert len(cues) >= 3
-    assert page.count(" % calibrated)</td>") == len(cues)
-    assert all(f">{score_words(cue.confidence)} (" in page for cue in cues)
+    timeline = CueTimeline.read(tmp_path / "sample.cues.json")
+    scores = [score_words(cue.confidence) for _, cue in timeline.cues()]
+    assert len(scores) >= 4
+    assert page.count(" % calibrated)</td>") == len(scores) - 1
+    assert all(f">{score}" in page for score in scores)

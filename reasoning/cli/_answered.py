@@ -47,7 +47,8 @@ def _kept(item: KeptCue) -> dict[str, Any]:
         "start_s": item.cue.span.start_s,
         "end_s": item.cue.span.end_s,
         "text": item.cue.text,
-        "probability": item.probability,
+        "score": item.cue.confidence,
+        "probability": item.probability if item.calibrated else None,
     }
 
 

@@ -50,7 +50,12 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only th
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files that are written.")]
 Config = Annotated[
     Path | None,
-    typer.Option("--config", "-c", help="A YAML with the settings; configs/default.yaml has all."),
+    typer.Option(
+        "--config",
+        "-c",
+        help="A YAML with the settings, or the name of one that ships, e.g. all_cues; "
+        "configs/default.yaml has all keys.",
+    ),
 ]
 Set = Annotated[
     list[str] | None,

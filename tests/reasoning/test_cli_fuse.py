@@ -30,6 +30,13 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     return command
 
 
+def test_a_video_in_place_of_its_cues_is_told_what_makes_them(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "clip.mp4").write_bytes(b"\x00\x01\xff")
+    ran = run("fuse", "clip.mp4", "What?")
+    assert ran.code == 2
+    assert "A timeline is a NAME.cues.json, which cuelight perceive makes of a video." in ran.err
+
+
 def test_the_question_is_given_either_way(run: Run) -> None:
     named = run("fuse", "roof.cues.json", "--question", MIND)
     assert named == run("fuse", "roof.cues.json", MIND)

@@ -245,6 +245,18 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: str) -
         load(tmp_path / name)
 
 
+@pytest.mark.parametrize("name", ["all_cues", "all_cues.yaml"])
+def test_a_bare_name_is_a_config_that_ships_unless_a_file_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load(Path(name)) == load(shipped("configs") / "all_cues.yaml")
+    Path(name).write_text("videollm: scripted")
+    assert load(Path(name)).videollm == "scripted"
+    with pytest.raises(BadInput, match="Cannot read the config"):
+        load(Path("nowhere") / name)
+
+
 def test_a_relative_path_that_is_not_there_is_told_with_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
