@@ -249,6 +249,7 @@ def _show_plan(study: Study, plan: Plan, json: bool) -> None:
 
 
 def _show(run: Run, table: Outcomes, end: Progress, quiet: bool) -> None:
+    from reasoning.results.from_records import UNJUDGED
     from reasoning.results.outcomes import State
 
     for model in table.models:
@@ -257,13 +258,17 @@ def _show(run: Run, table: Outcomes, end: Progress, quiet: bool) -> None:
         of_model = table.where(lambda row, model=model: row.model == model)  # type: ignore[misc]
         for name in of_model.conditions:
             tell(_line(name, of_model.under(name)))
-    waiting = sum(row.state is State.UNSCORED for row in table.rows)
+    unscored = [row for row in table.rows if row.state is State.UNSCORED]
+    waiting = sum(row.reason == UNJUDGED for row in unscored)
     if quiet:
         return
     if end.failed:
         tell(f"{end.failed} got no answer; the same command asks them again.", err=True)
+    if unclear := len(unscored) - waiting:
+        tell(f"{output.counted(unclear, 'answer')} could not be scored: cuelight report tells why.")
     if waiting:
-        tell(f"{waiting} answers are unscored; cuelight judge answers {run.records.path} judges.")
+        answers = output.counted(waiting, "answer")
+        tell(f"{answers} to be judged: cuelight judge answers {run.records.path} --model JUDGE")
     tell(f"Recorded in {run.records.path}; cuelight report {run.records.path} makes the report.")
 
 

@@ -11,7 +11,6 @@ from reasoning.cli import _output as output
 from reasoning.cli._terminal import tell
 
 if TYPE_CHECKING:
-    from reasoning.reports.given import Pairing
     from reasoning.reports.table import Report
 
 HELP = "Report a study in the papers' tables, with intervals, tests and plots."
@@ -66,7 +65,7 @@ def study(
     wishes = Wishes(
         baseline=baseline,
         judge=judge,
-        pairings=tuple(map(_pairing, pair or ())),
+        pairs=tuple(pair or ()),
         controls=tuple(control or ()),
         text_review=text_review,
         tags=tags,
@@ -117,18 +116,6 @@ def tags(
         output.emit({"page": str(page), "wrong_answers": count})
     elif not quiet:
         tell(f"Wrote {page} with {count} wrong answers")
-
-
-def _pairing(words: str) -> Pairing:
-    from perception.errors import BadInput
-    from reasoning.reports.given import Kind, Pairing
-
-    kind, *conditions = words.split(":")
-    if kind not in set(Kind) or len(conditions) != 2:
-        raise BadInput(
-            f"--pair takes KIND:WITHOUT:WITH, KIND one of {', '.join(Kind)}, not {words!r}."
-        )
-    return Pairing(Kind(kind), *conditions)
 
 
 def _write(made: Report, stem: Path) -> tuple[Path, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from perception.text.split import WHOLE
 from reasoning.benchmarks import mimeqa
 from reasoning.records import Records
 from reasoning.reports import error_sources, outcome_tables
-from reasoning.reports.given import Given, Pairing
+from reasoning.reports.given import Given, Kind, Pairing
 from reasoning.reports.roles import roles
 from reasoning.results.outcomes import Outcomes
 
@@ -29,14 +30,14 @@ class Wishes:
     Args:
         baseline: condition that the others are compared with; None = the study's, or the first.
         judge: whose verdicts count; None = all.
-        pairings, controls: beside those that the study's conditions tell.
+        pairs: ``KIND:WITHOUT:WITH``, and controls, beside those that the study's conditions tell.
         text_review: table of ``cuelight text-split``.
         tags: file of tagged wrong answers.
     """
 
     baseline: str | None = None
     judge: str | None = None
-    pairings: tuple[Pairing, ...] = ()
+    pairs: tuple[str, ...] = ()
     controls: tuple[str, ...] = ()
     text_review: Path | None = None
     tags: Path | None = None
@@ -177,7 +178,22 @@ def _wished(given: Given, wishes: Wishes) -> Given:
     if wishes.tags is not None:
         given = replace(given, tags=error_sources.read_tags(wishes.tags))
     controls = {**given.controls, **dict.fromkeys(wishes.controls, ())}
-    return replace(given, pairings=(*given.pairings, *wishes.pairings), controls=controls)
+    pairings = [_pairing(words, given.outcomes.conditions) for words in wishes.pairs]
+    return replace(given, pairings=(*given.pairings, *pairings), controls=controls)
+
+
+def _pairing(words: str, known: Sequence[str]) -> Pairing:
+    """What ``KIND:WITHOUT:WITH`` says; conditions may hold colons themselves."""
+    kind, _, rest = words.partition(":")
+    parts = rest.split(":")
+    splits = [(":".join(parts[:n]), ":".join(parts[n:])) for n in range(1, len(parts))]
+    fitting = [pair for pair in splits if set(pair) <= set(known)] or splits
+    if kind not in set(Kind) or len(fitting) != 1:
+        raise BadInput(
+            f"--pair takes KIND:WITHOUT:WITH, KIND one of {', '.join(Kind)} and two of the "
+            f"conditions {', '.join(known)}, not {words!r}."
+        )
+    return Pairing(Kind(kind), *fitting[0])
 
 
 def _reviewed(path: Path, outcomes: Outcomes) -> dict[str, bool]:

@@ -12,7 +12,7 @@ from reasoning.benchmark import Item
 from reasoning.records import Records
 from reasoning.results.outcomes import InjectedCue, Outcome, Outcomes, State
 
-__all__ = ["JUDGE", "PlannedCell", "current_cells", "item_of", "outcomes"]
+__all__ = ["JUDGE", "UNJUDGED", "PlannedCell", "current_cells", "item_of", "outcomes"]
 
 PlannedCell = tuple[str, str, int, str, dict[str, Any]]
 """``(condition, question, repeat, key, facts)``, see ``Records.cells``."""
@@ -20,7 +20,7 @@ PlannedCell = tuple[str, str, int, str, dict[str, Any]]
 JUDGE = "imported"
 """Judge of what is imported, in the records."""
 
-_UNJUDGED = "Nobody has judged this answer yet (cuelight judge answers)."
+UNJUDGED = "Nobody has judged this answer yet (cuelight judge answers)."
 
 
 def outcomes(records: Records, judge: str | None = None) -> Outcomes:
@@ -114,7 +114,7 @@ def _state(
     if isinstance(reply, Failure):
         return State.FAILED, None, f"{reply.kind}: {reply.reason}"
     if verdict is None:
-        return State.UNSCORED, None, _UNJUDGED
+        return State.UNSCORED, None, UNJUDGED
     if isinstance(verdict, Unscored):
         return State.UNSCORED, None, verdict.reason
     return State.SCORED, verdict.score, verdict.reason

@@ -283,6 +283,24 @@ def test_two_runs_of_vimu_are_compared_task_by_task(run: Run, tmp_path: Path) ->
     assert told == {"old: answers": ("0.5", "1.0"), "new: answers": ("1.0", "1.0")}
 
 
+@pytest.mark.parametrize("pair", ["video:a:b: c", "video:a:b:a: d"])
+def test_conditions_whose_names_hold_colons_can_be_paired(
+    run: Run, tmp_path: Path, pair: str
+) -> None:
+    without, having = ("a", "b: c") if pair.endswith("c") else ("a:b", "a: d")
+    rows = [
+        {"question": f"q{n}", "video": f"v{n}", "condition": name, "score": n % 2}
+        for name in ("a", "a:b", "b: c", "a: d")
+        for n in range(3)
+    ]
+    table = tmp_path / "t.jsonl"
+    table.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert sources.load(table, sources.Wishes(pairs=(pair,))).pairings == (
+        Pairing(Kind.VIDEO, without, having),
+    )
+    assert run("report", str(table), "--pair", pair, "--out", str(tmp_path)).code == 0
+
+
 def test_one_id_of_two_questions_is_not_paired(run: Run, tmp_path: Path) -> None:
     """The second table has lost its first row, so that all ids of rows have moved up."""
 
