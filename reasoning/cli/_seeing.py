@@ -109,7 +109,7 @@ def look_for_video(seen: Seen, source: str, embed: bool, quiet: bool) -> None:
     if seen.video is not None:
         return
     name = Path(seen.timeline.video.name).name
-    missing = f"no file {name!r} lies beside {source!r}"
+    missing = f"no file {name!r} with the sha256 that the cues tell lies beside {source!r}"
     if embed:
         raise BadInput(
             f"--embed-video: {missing}; put it there, or give the video in place of its cues."
@@ -136,7 +136,12 @@ def _read(path: Path, only: Sequence[str], span: Span | None) -> CueTimeline:
 
 
 def _beside(cues: Path, timeline: CueTimeline) -> Path | None:
-    """The video file that lies in the folder of its timeline, None where it does not."""
+    """The video file that lies in the folder of its timeline; None where it does not, or where the
+    file of that name is another one."""
+    from perception.video import sha256
+
     name = Path(timeline.video.name).name
-    video = cues.parent / name
-    return video if name and os.path.isfile(video) else None  # noqa: PTH113 - any name will do
+    path = cues.parent / name
+    if not name or not os.path.isfile(path):  # noqa: PTH113 - any name will do
+        return None
+    return path if sha256(path) == timeline.video.sha256 else None

@@ -94,6 +94,21 @@ def test_what_does_not_go_together_is_told(
     assert words in capsys.readouterr().err
 
 
+def test_another_file_of_the_videos_name_is_neither_played_nor_embedded(
+    cues: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = cues.parent / "film.html"
+    assert run(str(cues), "--no-open") == 0
+    assert 'src="./film.mp4"' in page.read_text(encoding="utf-8")
+    capsys.readouterr()
+    (cues.parent / "film.mp4").write_bytes(b"somebody's secret")
+    assert run(str(cues), "--no-open", "--embed-video") == 2
+    assert "no file 'film.mp4' with the sha256 that the cues tell" in capsys.readouterr().err
+    assert run(str(cues), "--no-open") == 0
+    assert "shows the timeline without its video" in capsys.readouterr().err
+    assert 'src="./film.mp4"' not in page.read_text(encoding="utf-8")
+
+
 def recorded(path: Path, film_path: Path) -> None:
     records = Records(path)
     records.stamp({"benchmark": "csv_questions", "videos": {"film": str(film_path)}})
