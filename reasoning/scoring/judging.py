@@ -12,8 +12,8 @@ from reasoning.scoring.json_reply import only_object
 
 __all__ = ["SCHEMA", "judging", "read_verdict"]
 
-INSTRUCTION = """Answer Grading Instructions:
-Carefully consider the following question and answers regarding understanding of a mime performance.
+_INSTRUCTION = """Answer Grading Instructions:
+Carefully consider the following question and answers {subject}.
 You will be shown a "gold-standard" answer from a human annotator, referred to as the "Reference \
 Answer", and a "Candidate Answer".
 Your task is to determine whether the candidate answer is a good answer in place of the "gold" \
@@ -21,29 +21,26 @@ reference using the following criteria:
 1. The candidate directly answers the question without deviation or misunderstanding.
 2. The candidate does not contain misleading information and does not hallucinate story plots \
 not present in the reference answer.
-3. Since the videos are mime performances, invisible actions, objects, or the mime actor \
-portraying objects should be considered correct if and only if they are relevant to the question.
-4. The candidate answer can be a good answer in place of the reference answer even if they are \
-not semantically equivalent, as long as they are in the same ballpark, given that there can be \
-multiple interpretations of a mime acting out invisible actions or objects.
+{others}
 Your response should be one word, "TRUE" or "FALSE", and a brief explanation of your decision. You \
 should respond "TRUE" if the candidate is a good answer in place of the reference answer, and \
 "FALSE" otherwise."""
 
-OF_ANY_VIDEO = """Answer Grading Instructions:
-Carefully consider the following question and answers about a video.
-You will be shown a "gold-standard" answer from a human annotator, referred to as the "Reference \
-Answer", and a "Candidate Answer".
-Your task is to determine whether the candidate answer is a good answer in place of the "gold" \
-reference using the following criteria:
-1. The candidate directly answers the question without deviation or misunderstanding.
-2. The candidate does not contain misleading information and does not hallucinate story plots \
-not present in the reference answer.
-3. The candidate answer can be a good answer in place of the reference answer even if they are \
-not semantically equivalent, as long as they are in the same ballpark.
-Your response should be one word, "TRUE" or "FALSE", and a brief explanation of your decision. You \
-should respond "TRUE" if the candidate is a good answer in place of the reference answer, and \
-"FALSE" otherwise."""
+_ALIKE = (
+    "The candidate answer can be a good answer in place of the reference answer even if they are "
+    "not semantically equivalent, as long as they are in the same ballpark"
+)
+
+OF_MIME = _INSTRUCTION.format(
+    subject="regarding understanding of a mime performance",
+    others="3. Since the videos are mime performances, invisible actions, objects, or the mime "
+    "actor portraying objects should be considered correct if and only if they are relevant to the "
+    f"question.\n4. {_ALIKE}, given that there can be multiple interpretations of a mime acting "
+    "out invisible actions or objects.",
+)
+"""Appendix C.5, word for word."""
+
+OF_ANY_VIDEO = _INSTRUCTION.format(subject="about a video", others=f"3. {_ALIKE}.")
 
 TEMPLATE = """
 Question:
@@ -72,7 +69,7 @@ def judging(item: Item, answer: Answer, *, mime: bool = True) -> Judging:
     words = TEMPLATE.format(
         question=item.question.text, candidate_answer=answer.text, ref_answer=item.reference
     )
-    return Judging(INSTRUCTION if mime else OF_ANY_VIDEO, words, SCHEMA)
+    return Judging(OF_MIME if mime else OF_ANY_VIDEO, words, SCHEMA)
 
 
 def read_verdict(reply: str, judge: str) -> Verdict | Unscored:
