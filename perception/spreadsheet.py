@@ -21,7 +21,7 @@ _DECIMAL_COMMA = re.compile(r"[^.,]*,[^.,]*")
 
 class Sheet:
     """The rows of a CSV file; its cells are parted by commas, semicolons or tabs and are as long
-    as they are. Rows without a cell are none.
+    as they are. Rows of empty cells are none.
 
     Args:
         text: all of it, or its lines with their ends.
@@ -64,13 +64,13 @@ class Sheet:
                 raise BadInput(f"{self._where}line {first}: it is no CSV: {why}.") from None
             if cells is None:
                 return
-            if cells:
+            if any(cells):
                 yield first, cells
 
     def point(self, cell: str) -> str:
-        """A number as ``float`` reads it: semicolons part the cells where commas are decimal
-        points."""
-        is_comma = self.delimiter == ";" and _DECIMAL_COMMA.fullmatch(cell)
+        """A number as ``float`` reads it: semicolons or tabs part the cells where commas are
+        decimal points."""
+        is_comma = self.delimiter != "," and _DECIMAL_COMMA.fullmatch(cell)
         return cell.replace(",", ".") if is_comma else cell
 
 

@@ -21,6 +21,10 @@ from reasoning.records import digest
 __all__ = ["Benchmark", "Fault", "Item", "Judging", "Shown"]
 
 
+_OF_PROMPTS = frozenset({"title", "transcript"})
+"""Details of an item that models are told and that no scorer or judge looks at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One question of a benchmark with its right answer.
@@ -46,14 +50,11 @@ class Item:
 
     @property
     def truth(self) -> str:
-        """Digest of all that an answer is held against: a verdict stands as long as it does."""
-        return digest(
-            self.question.text,
-            self.question.options,
-            self.reference,
-            self.right,
-            plain(self.details),
-        )
+        """Digest of all that an answer is held against: a verdict stands as long as it does. What
+        the prompt alone tells (a transcript, a title) is none of it."""
+        held = {name: value for name, value in self.details.items() if name not in _OF_PROMPTS}
+        question = self.question
+        return digest(question.text, question.options, self.reference, self.right, plain(held))
 
 
 @dataclass(frozen=True, slots=True)

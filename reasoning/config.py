@@ -78,13 +78,13 @@ def load(path: Path | None = None, overrides: Sequence[str] = ()) -> Config:
         BadInput: unreadable file, no YAML, an ill-typed value or a malformed override.
         UnknownName: a key that does not exist, with the nearest that does.
     """
-    path = _placed(path or Path("default.yaml"))
+    path = shipped("configs") / "default.yaml" if path is None else _placed(path)
     return parse(read_text(path, "config"), overrides, where=str(path))
 
 
 def _placed(path: Path) -> Path:
     """The file, or the shipped one of that name, with its suffix or without."""
-    if path.exists() or path.parent != Path():
+    if path.is_file() or path.parent != Path():
         return path
     folder = shipped("configs")
     names = (path.name, f"{path.name}.yaml")

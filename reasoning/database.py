@@ -14,7 +14,10 @@ from typing import Any
 
 from perception.errors import BadInput, StorageError
 
-__all__ = ["Database"]
+__all__ = ["IN_MEMORY", "Database"]
+
+IN_MEMORY = ":memory:"
+"""A path that is no file: what is written is gone when it is closed."""
 
 _BUSY_S = 60.0
 """How long a second process waits for the first one's transaction."""
@@ -49,11 +52,12 @@ class Database:
                 f"e.g. {str(path / 'study.sqlite')!r}."
             )
         self.path, self._kind = path, kind
+        place = path if str(path) == IN_MEMORY else path.resolve()
         self._names = {"about", *_NAMES.findall(tables)}
         self._lock = threading.Lock()
         with self._spoken():
-            is_fixed = _is_fixed(path)
-            self._connection = _connected(path, is_fixed)
+            is_fixed = _is_fixed(place)
+            self._connection = _connected(place, is_fixed)
             try:
                 self._check(schema, must_be=is_fixed)
                 self._identity = _identity(path)
@@ -188,7 +192,7 @@ def _connected(path: Path, is_fixed: bool) -> sqlite3.Connection:
     if is_fixed:
         log = path.with_name(f"{path.name}-wal")
         how = "mode=ro" if log.is_file() and log.stat().st_size else "immutable=1"
-        address = f"{path.resolve().as_uri()}?{how}"
+        address = f"{path.as_uri()}?{how}"
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
     return sqlite3.connect(

@@ -148,13 +148,19 @@ def open_answers(records: Records, benchmark: Benchmark) -> Iterator[Open]:
             yield Open(condition, repeat, model, key, truth, item, answer, asked)
 
 
-def pending(records: Records, benchmark: Benchmark, judge: str) -> list[Open]:
-    """Those without a verdict of ``judge``, each once, however many conditions share it."""
-    found = {each.key: each for each in open_answers(records, benchmark)}
+def pending(
+    records: Records, benchmark: Benchmark, judge: str, *, again: bool = False
+) -> list[Open]:
+    """Those without a verdict of ``judge``, each once, however many conditions share it.
+
+    Args:
+        again: also those to which its reply was not clear.
+    """
+    found = {(each.key, each.truth): each for each in open_answers(records, benchmark)}
     return [
         each
-        for key, each in found.items()
-        if not _is_settled(records.verdict(key, judge, each.truth))
+        for (key, truth), each in found.items()
+        if not _is_settled(records.verdict(key, judge, truth), again)
     ]
 
 
@@ -174,12 +180,13 @@ def judge_all(
         CuelightError: the judge was not to be reached ``MOST_UNAVAILABLE`` times in a row.
     """
     unclear = gone = 0
+    is_known = judge.name in records.judges()
     for done, each in enumerate(todo, start=1):
         verdict = judge(benchmark, each.item, each.asked)
         records.judge(each.key, judge.name, verdict, each.truth)
         unclear += isinstance(verdict, Unscored)
         kinds = [FailureKind.UNAVAILABLE]
-        if unclear == done:
+        if unclear == done and not is_known:
             kinds.append(FailureKind.REJECTED)
         lost = isinstance(verdict, Unscored) and verdict.reason.startswith(
             tuple(f"{_NOT_ASKED}{kind}" for kind in kinds)
@@ -194,8 +201,9 @@ def judge_all(
     return unclear
 
 
-def _is_settled(verdict: Verdict | Unscored | None) -> bool:
-    """Whether asking again would bring nothing new: a reply that came is kept as it is."""
+def _is_settled(verdict: Verdict | Unscored | None, again: bool) -> bool:
+    """Whether the judge need not be asked: a reply that came is kept as it is, unless it was
+    unclear and is wanted ``again``."""
     if isinstance(verdict, Unscored):
-        return not verdict.reason.startswith(_NOT_ASKED)
+        return not (again or verdict.reason.startswith(_NOT_ASKED))
     return verdict is not None

@@ -113,12 +113,14 @@ class Records:
             )
         return key
 
-    def unplan(self, cells: Iterable[tuple[str, str, int]]) -> None:
-        """Forget that these cells, ``(condition, question, repeat)``, are part of the study; what
-        was answered stays."""
+    def unplan(self, cells: Iterable[tuple[str, str, int]], model: str | None = None) -> None:
+        """Forget that these cells, ``(condition, question, repeat)``, are part of the study, for
+        every model or one; what was answered stays."""
         with self._file.writing() as connection:
             connection.executemany(
-                "DELETE FROM plan WHERE condition = ? AND question = ? AND repeat = ?", list(cells)
+                "DELETE FROM plan WHERE condition = ? AND question = ? AND repeat = ? "
+                "AND model = coalesce(?, model)",
+                [(*cell, model) for cell in cells],
             )
 
     def cells(self) -> list[tuple[str, str, int, str, dict[str, Any]]]:
@@ -178,7 +180,8 @@ class Records:
         return frozenset(row[0] for row in self._file.read("SELECT key FROM answers"))
 
     def judge(self, key: str, judge: str, verdict: Verdict | Unscored, truth: str = "") -> None:
-        """Record ``judge``'s verdict on the answer of a call, in place of an earlier one.
+        """Record ``judge``'s verdict on the answer of a call, in place of an earlier one that held
+        it against the same.
 
         Args:
             truth: digest of what it was held against (``Item.truth``); empty = not told.
@@ -187,23 +190,20 @@ class Records:
         with self._file.writing() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)",
-                (key, judge, _json({kind: dataclasses.asdict(verdict), "of": truth}), time.time()),
+                (_held(key, truth), judge, _json({kind: dataclasses.asdict(verdict)}), time.time()),
             )
 
     def verdict(self, key: str, judge: str, truth: str = "") -> Verdict | Unscored | None:
-        """What ``judge`` said of the answer of a call; None when it was not asked, or held it
-        against something else than ``truth``, where both are told."""
+        """What ``judge`` said of the answer of a call when it held it against ``truth``; None when
+        it was not asked that."""
         rows = self._file.read(
-            "SELECT verdict FROM verdicts WHERE key = ? AND judge = ?", key, judge
+            "SELECT verdict FROM verdicts WHERE key = ? AND judge = ?", _held(key, truth), judge
         )
         if not rows:
             return None
         with self._file.whole():
-            document = _object(rows[0][0])
-            held = document.pop("of", "")
-            ((kind, fields),) = document.items()
-            found = _VERDICTS[kind](**fields)
-        return None if truth and held and held != truth else found
+            ((kind, fields),) = _object(rows[0][0]).items()
+            return _VERDICTS[kind](**fields)
 
     def judges(self) -> tuple[str, ...]:
         """Names of all judges with a verdict, in the order of their names."""
@@ -227,6 +227,11 @@ class Records:
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
+
+
+def _held(key: str, truth: str) -> str:
+    """Under what a verdict on the answer of a call is kept."""
+    return f"{key} {truth}" if truth else key
 
 
 def _json(value: Any) -> str:

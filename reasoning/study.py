@@ -156,7 +156,8 @@ class Study:
 
     def _is_asked(self, item: Item) -> bool:
         of_video = not self.videos or item.video in self.videos or _stem(item) in self.videos
-        return of_video and (not self.categories or item.category in self.categories)
+        wanted = set(map(_kind, self.categories))
+        return of_video and (not wanted or _kind(item.category) in wanted)
 
     def grounding(self, video: str) -> tuple[Item, ...]:
         """The *Grounding* questions about a video, for conditions with an oracle."""
@@ -168,6 +169,14 @@ class Study:
 def is_grounding(item: Item) -> bool:
     """Whether a question asks what is there to be seen (MimeQA's most local level)."""
     return item.level == "Grounding" or item.category == QuestionType.GROUNDING_THE_IMAGINED
+
+
+def _kind(category: str) -> str:
+    """MimeQA's categories by any of their names."""
+    try:
+        return str(QuestionType(category))
+    except ValueError:
+        return category
 
 
 def _stem(item: Item) -> str:

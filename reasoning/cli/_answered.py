@@ -52,6 +52,17 @@ def _kept(item: KeptCue) -> dict[str, Any]:
     }
 
 
+def _by_kind(result: Asked) -> str:
+    """How many cues of each kind were left out: ``3 of 3 speech``."""
+    selection = result.cues.selection
+    dropped = Counter(each.kind for each in selection.dropped)
+    kept = Counter(each.kind for each in selection.kept for _ in each.ids)
+    return ", ".join(
+        f"{count} of {count + kept[kind]} {kind.replace('_', ' ')}"
+        for kind, count in dropped.items()
+    )
+
+
 def tell_all(result: Asked, perception: Perception, files: Sequence[Path], quiet: bool) -> None:
     """The answer on stdout; unless ``quiet`` what it rests on, what was perceived, and ``files``,
     which were written."""
@@ -68,7 +79,8 @@ def tell_all(result: Asked, perception: Perception, files: Sequence[Path], quiet
     left_out = len(result.cues.selection.dropped)
     if left_out:
         were = "was" if left_out == 1 else "were"
-        tell(f"({output.counted(left_out, 'cue')} {were} left out; the page says why.)")
+        kinds = _by_kind(result)
+        tell(f"({output.counted(left_out, 'cue')} {were} left out, {kinds}; the page says why.)")
     for track in perception.timeline.tracks:
         state = "" if track.status is Status.COMPLETE else f"{track.status.replace('_', ' ')}. "
         if state or track.notes:

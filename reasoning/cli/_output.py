@@ -124,8 +124,11 @@ def counted(count: int, thing: str) -> str:
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
-def video_path(name: str, quiet: bool) -> Path:
+def video_path(name: str, quiet: bool, *, or_cues: bool = False) -> Path:
     """The file that ``name`` means: a path, or the sample clip for the word ``sample``.
+
+    Args:
+        or_cues: whether a file of cues will do too.
 
     Raises:
         BadInput: there is no such file, it is an address on the web, or it holds cues.
@@ -143,7 +146,8 @@ def video_path(name: str, quiet: bool) -> Path:
             f"There is no file {name!r}. Give the path of a video, or the word {SAMPLE!r} "
             "for the sample clip."
         )
-    _refuse_cues(path)
+    if not or_cues:
+        _refuse_cues(path)
     return path
 
 

@@ -277,16 +277,13 @@ def _line(name: str, own: Outcomes) -> str:
     from perception.errors import MissingExtra
     from reasoning.statistics import accuracy
 
-    scored = own.scored.rows
-    counted = f"{len(scored):5} of {len(own.rows):<5} {name}"
+    counted = f"{len(own.scored.rows):5} of {len(own.rows):<5} {name}"
+    scored = own.averaged().scored.rows
     if not scored:
         return f"{'-':>7} {'':18} {counted}"
     scores = [row.score or 0.0 for row in scored]
     try:
-        videos, questions = (
-            [getattr(row, name) for row in scored] for name in ("video", "question")
-        )
-        interval = accuracy(scores, videos, questions).interval
+        interval = accuracy(scores, [row.video for row in scored]).interval
         between = f"[{interval.low:.1%}, {interval.high:.1%}]"
     except MissingExtra:
         between = "(no interval)"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fusion.calibration import Bin
     from perception.fetching.manifest import ReliabilityBin
     from reasoning.tools.calibration import Fitted
+    from reasoning.tools.fitting import Fits
 
 _BAR_CHARS = 30
 
@@ -62,7 +63,7 @@ def command(
     from dataclasses import asdict
 
     from reasoning.tools.calibration import forget, keep
-    from reasoning.tools.fitting import LEAST_CUES, fit_all
+    from reasoning.tools.fitting import fit_all
     from reasoning.tools.review import aside_words
 
     if known:
@@ -86,14 +87,22 @@ def command(
         made = [asdict(each) for each in fits.fitted]
         output.emit({"fitted": made, "too_few": fits.too_few, "gone": fits.gone, "files": kept})
         return
+    _tell_fits(fits)
+    if kept and not quiet:
+        tell(f"\nWrote {', '.join(kept)}")
+
+
+def _tell_fits(fits: Fits) -> None:
+    from reasoning.tools.fitting import LEAST_CUES
+
     for fitted in fits.fitted:
         _tell(fitted)
+        if not fitted.is_better:
+            tell("  Not kept, the scores were nearer to the truth: more labelled cues are needed.")
     for name, count in fits.too_few.items():
         tell(
             f"{name}: not fitted, {count} cues are labelled and {LEAST_CUES} are needed.", err=True
         )
-    if kept and not quiet:
-        tell(f"\nWrote {', '.join(kept)}")
 
 
 def _tell(fitted: Fitted) -> None:
@@ -102,8 +111,6 @@ def _tell(fitted: Fitted) -> None:
     tell(f"{fitted.recognizer}: {made.method}{how.get(made.method, '')}, {fitted.measured_on}")
     tell(f"  calibration error {fitted.ece_before:.3f} before, {fitted.ece:.3f} after")
     _tell_diagram(fitted.reliability)
-    if not fitted.is_better:
-        tell("  Not kept, the scores were nearer to the truth: more labelled cues are needed.")
 
 
 def _tell_diagram(bars: Sequence[Bin | ReliabilityBin]) -> None:

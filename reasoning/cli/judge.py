@@ -34,6 +34,9 @@ def answers(
     base_url: choosing.BaseUrl = None,
     trust_remote_code: choosing.TrustRemoteCode = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Judge only so many.")] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also where this judge's reply was not clear.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree to send answers away.")] = False,
     max_cost: Annotated[
         float | None, typer.Option(help="Send nothing that is estimated to cost more dollars.")
@@ -62,7 +65,7 @@ def answers(
         llm = build_videollm(settings, drafts_only=dry_run)
         with contextlib.closing(llm):
             judge = Judge(llm, _revision(llm, settings), lambda _: True)
-            todo = pending(store, benchmark, judge.name)[:limit]
+            todo = pending(store, benchmark, judge.name, again=again)[:limit]
             if dry_run or not todo:
                 _told(json, {"judge": judge.name, "to_judge": len(todo)})
                 return 0

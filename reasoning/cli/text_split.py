@@ -79,7 +79,7 @@ def _files(corpus: list[str], quiet: bool) -> list[Path]:
 
     files: list[Path] = []
     for name in corpus:
-        path = output.video_path(name, quiet)
+        path = output.video_path(name, quiet, or_cues=True)
         if path.is_dir():
             inside = sorted(each for each in path.iterdir() if each.is_file())
             videos = [

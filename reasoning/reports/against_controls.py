@@ -4,7 +4,7 @@ control cannot change the prompt, as when there is one cue to shuffle, it is cou
 from __future__ import annotations
 
 from reasoning import statistics, tradeoff
-from reasoning.reports.given import Given, averaged
+from reasoning.reports.given import Given
 from reasoning.reports.table import Section, Table, count, interval, probability, signed
 
 __all__ = ["section"]
@@ -12,7 +12,7 @@ __all__ = ["section"]
 
 def section(given: Given) -> Section | None:
     """None where the study has no control."""
-    outcomes = averaged(given.outcomes)
+    outcomes = given.outcomes.averaged()
     found = []
     for control in given.controls:
         for condition in given.held_against(control):

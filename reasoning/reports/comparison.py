@@ -10,7 +10,7 @@ from perception.errors import BadInput, UnknownName
 from reasoning.reports import categories, differences, flips, intervals, trade_offs_compared, vimu
 from reasoning.reports.given import Given
 from reasoning.reports.stamps import flat, made_with
-from reasoning.reports.table import Report, Section, Table
+from reasoning.reports.table import Report, Section, Table, counted
 from reasoning.reports.trade_offs_compared import Compared
 from reasoning.results.outcomes import Outcomes
 
@@ -70,6 +70,7 @@ def compare(
     )
     facts = (
         *_reworded_words(other),
+        *_corrected(first, second),
         _told(first, second, other),
         *dict.fromkeys((*first.notes, *second.notes)),
     )
@@ -135,6 +136,19 @@ def _reworded_words(ids: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
     return (
         f"{len(ids)} questions have the same id and other words in each run, and are left out, "
         f"e.g. {id}: {one!r} and {other!r}; give questions ids of their own (column id)",
+    )
+
+
+def _corrected(first: Given, second: Given) -> tuple[str, ...]:
+    """A word on right answers that are others in the second run."""
+    was = {row.question: row.reference for row in first.outcomes.rows}
+    now = {row.question: row.reference for row in second.outcomes.rows}
+    changed = [id for id, words in was.items() if id in now and words != now[id]]
+    if not changed:
+        return ()
+    return (
+        f"the right answer of {counted(len(changed), 'question')} is another in the second run, "
+        f"e.g. of {changed[0]}: a difference may be one of the key",
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reasoning import tradeoff
-from reasoning.reports.given import Given, averaged
+from reasoning.reports.given import Given
 from reasoning.reports.table import NONE, Cell, Section, Table, count, interval, percent, signed
 from reasoning.statistics import Accuracy
 from reasoning.tradeoff import Echo, Effect
@@ -27,7 +27,7 @@ def section(given: Given) -> Section | None:
         (each, tradeoff.cue_echo(given.outcomes, given.baseline, each)) for each in conditions
     ]
     tables = [_echo_table(echoes), *_repeats(echoes)]
-    outcomes = averaged(given.outcomes)
+    outcomes = given.outcomes.averaged()
     by_confidence = [
         (each, tradeoff.by_confidence(outcomes, given.baseline, each)) for each in conditions
     ]

@@ -80,7 +80,7 @@ def between(outcomes: Outcomes, pairs: Sequence[tuple[str, str]]) -> Section | N
     """A table for each model and pair of conditions. Each is a family of tests of its own, and so
     are the first rows of all tables together."""
     families: list[tuple[str, str, tuple[Compared, ...]]] = []
-    alike: dict[str, str] = {}
+    alike: list[str] = []
     for model in outcomes.models:
         of_model = outcomes.where(lambda row, m=model: row.model == m)  # type: ignore[misc]
         for before, after in pairs:
@@ -90,7 +90,7 @@ def between(outcomes: Outcomes, pairs: Sequence[tuple[str, str]]) -> Section | N
             if found:
                 told = f"{model}, {after}" if len(outcomes.models) > 1 else after
                 families.append((told, before, found))
-                alike[told] = _alike(of_model, before, after)
+                alike.append(_alike(of_model, before, after))
     if not families:
         return None
     firsts = _adjusted([found[0] for *_, found in families])
@@ -110,7 +110,10 @@ def between(outcomes: Outcomes, pairs: Sequence[tuple[str, str]]) -> Section | N
         "Could have shown: the smallest true difference that the exact McNemar test would find in "
         "four of five samples with as many changes, at the videos' effective sample size; "
         f"{NONE} = not even if all changes went one way.",
-        *(f"{told}: {_sentence(found)}{alike[told]}" for told, found in lines),
+        *(
+            f"{told}: {_sentence(found)}{same}"
+            for (told, found), same in zip(lines, alike, strict=True)
+        ),
     ]
     return Section("differences", "Differences", tuple(words), tuple(tables), (_plot(lines),))
 
@@ -121,7 +124,7 @@ def _alike(outcomes: Outcomes, before: str, after: str) -> str:
     same = sum(pair.is_same for pair in pairs)
     if not same:
         return ""
-    return f" {same} of {len(pairs)} answers are to the very prompt of {before}, and cannot differ."
+    return f" {same} of {len(pairs)} answers are those of {before}: the prompt is the same."
 
 
 def _adjusted(firsts: Sequence[Compared]) -> list[Compared]:

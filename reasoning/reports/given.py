@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from statistics import fmean
 from typing import Any
 
 from perception.errors import BadInput, UnknownName
@@ -22,7 +21,6 @@ __all__ = [
     "Pairing",
     "Row",
     "accuracy_of",
-    "averaged",
     "heading",
     "rows",
     "share",
@@ -158,34 +156,21 @@ def _label(model: str, condition: str, many_models: bool, many_conditions: bool)
 
 
 def share(outcomes: Sequence[Outcome]) -> Fraction | None:
-    """Mean score of the scored ones, exactly where scores are right or wrong."""
-    scores = [row.score for row in outcomes if row.score is not None]
-    return sum(map(Fraction, scores), Fraction()) / len(scores) if scores else None
+    """Mean score of the questions that have one, each the mean of its repeats; exactly where scores
+    are right or wrong."""
+    repeats: dict[tuple[str, str, str], list[Fraction]] = {}
+    for row in outcomes:
+        if row.score is not None:
+            key = (row.model, row.condition, row.question)
+            repeats.setdefault(key, []).append(Fraction(row.score))
+    means = [sum(scores, Fraction()) / len(scores) for scores in repeats.values()]
+    return sum(means, Fraction()) / len(means) if means else None
 
 
-def accuracy_of(scored: Sequence[Outcome]) -> Accuracy:
-    """Their accuracy, clustered by video; repeats are no further questions."""
-    return accuracy(
-        [row.score or 0.0 for row in scored],
-        [row.video for row in scored],
-        [row.question for row in scored],
-    )
-
-
-def averaged(outcomes: Outcomes) -> Outcomes:
-    """One outcome for each question of a model and condition: the mean score of its repeats that
-    have one, or the first of them where none has. Repeats are no further questions."""
-    groups: dict[tuple[str, str, str], list[Outcome]] = {}
-    for row in outcomes.rows:
-        groups.setdefault((row.model, row.condition, row.question), []).append(row)
-    return Outcomes(tuple(map(_mean, groups.values())))
-
-
-def _mean(repeats: Sequence[Outcome]) -> Outcome:
-    scored = [row for row in repeats if row.score is not None]
-    if not scored:
-        return replace(repeats[0], repeat=0)
-    return replace(scored[0], score=fmean(row.score or 0.0 for row in scored), repeat=0)
+def accuracy_of(outcomes: Sequence[Outcome]) -> Accuracy:
+    """Of the questions that have a score, clustered by video; repeats are no further questions."""
+    scored = Outcomes(tuple(outcomes)).averaged().scored.rows
+    return accuracy([row.score or 0.0 for row in scored], [row.video for row in scored])
 
 
 def sorted_categories(outcomes: Outcomes) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 from reasoning import statistics
 from reasoning.reports import plots
@@ -11,6 +12,8 @@ from reasoning.reports.table import NONE, Cell, Plot, Section, Table, count, int
 from reasoning.results.outcomes import Outcomes, State
 
 __all__ = ["section"]
+
+_REASONS = 5
 
 
 def section(given: Given) -> Section:
@@ -119,7 +122,14 @@ def _missing_words(all_rows: tuple[Row, ...]) -> list[str]:
     ]
     if not missing:
         return ["Every question was answered and scored."]
-    return [f"Not every question has a score under: {'; '.join(missing)}."]
+    why = Counter(
+        each.reason for row in all_rows for each in row.outcomes.rows if each.score is None
+    )
+    told = "; ".join(f"{reason} ({count})" for reason, count in why.most_common(_REASONS) if reason)
+    return [
+        f"Not every question has a score under: {'; '.join(missing)}.",
+        *([f"The commonest reasons: {told}."] if told else []),
+    ]
 
 
 def _spread(all_rows: tuple[Row, ...]) -> Table | None:

@@ -48,10 +48,19 @@ def _csv(path: Path) -> list[Row]:
         columns = columns_of(head, ())
     except BadInput as error:
         raise BadInput(f"{path.name}, line 1: {error}.") from None
-    return [(f"{path.name}, line {line}", _row(sheet, columns, cells)) for line, cells in rows]
+    return [
+        (where, _row(where, sheet, columns, cells))
+        for line, cells in rows
+        if (where := f"{path.name}, line {line}")
+    ]
 
 
-def _row(sheet: Sheet, columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
+def _row(where: str, sheet: Sheet, columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
+    if any(cells[len(columns) :]):
+        raise BadInput(
+            f"{where}: it has {len(cells)} cells, and line 1 names {len(columns)} columns; put "
+            "quotes around a text that holds what parts the cells."
+        )
     row = dict(zip_longest(columns, map(said, cells[: len(columns)]), fillvalue=""))
     return row | {name: sheet.point(row[name]) for name in _NUMBERS if name in row}
 

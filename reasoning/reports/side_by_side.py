@@ -95,7 +95,7 @@ def _side(outcomes: list[Outcome]) -> tuple[Cell, str, Cell]:
     if not scored:
         return Cell(NONE), NONE, count(0)
     found = accuracy_of(scored)
-    return percent(share(scored)), interval(found.interval), count(len(scored))
+    return percent(share(scored)), interval(found.interval), count(found.n)
 
 
 def _undecided(given: Given) -> str:

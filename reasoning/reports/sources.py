@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from perception.errors import BadInput
 from perception.text.review import read_review
@@ -99,20 +100,37 @@ def _recorded(records: Records, name: str, table: Outcomes) -> Given:
         swept=found.swept,
         asked=asked,
         stamps=stamps,
-        notes=_missing(own, last.get("cells")),
+        notes=_missing(own, stamps),
     )
 
 
-def _missing(own: Outcomes, planned: object) -> tuple[str, ...]:
-    """A word on a study that was not asked to its end."""
-    if not isinstance(planned, int):
-        return ()
-    return tuple(
-        f"not asked to the end: {len(rows)} of {planned} answers of {model} are there; conditions "
-        "may have been asked different questions"
+def _missing(own: Outcomes, stamps: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """A word on conditions that were not asked to their end: of the study's last run, with as many
+    answers as its largest run planned for each."""
+    planned = max(
+        (
+            each.get("cells", 0) // len(each["conditions"])
+            for each in stamps
+            if "conditions" in each
+        ),
+        default=0,
+    )
+    lacking = [
+        f"{condition} {found} of {planned}"
+        for condition in own.conditions
         for model in own.models
-        if len(rows := own.where(lambda row, m=model: row.model == m).rows) < planned  # type: ignore[misc]
+        if (found := _count(own, condition, model)) < planned
+    ]
+    if not lacking:
+        return ()
+    return (
+        f"not asked to the end: {', '.join(lacking)} answers; conditions may have been asked "
+        "different questions",
     )
+
+
+def _count(own: Outcomes, condition: str, model: str) -> int:
+    return len(own.where(lambda row: (row.condition, row.model) == (condition, model)).rows)
 
 
 def _of_table(path: Path) -> Given:

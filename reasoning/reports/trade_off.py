@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from reasoning import tradeoff
 from reasoning.reports import plots
-from reasoning.reports.given import Given, averaged
+from reasoning.reports.given import Given
 from reasoning.reports.table import (
     NONE,
     Cell,
@@ -51,7 +51,7 @@ def section(given: Given) -> Section | None:
 def _trades(given: Given, outcomes: Outcomes) -> list[Trade]:
     if given.baseline not in outcomes.conditions:
         return []
-    outcomes = averaged(outcomes)
+    outcomes = outcomes.averaged()
     wanted = [each for each in outcomes.conditions if each not in given.controls]
     return [tradeoff.trade(outcomes, given.baseline, each, given.split) for each in wanted]
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reasoning import tradeoff
-from reasoning.reports.given import averaged
 from reasoning.reports.table import NONE, Cell, Section, Table, count, counted, interval, signed
 from reasoning.results.outcomes import Outcomes, Pair
 from reasoning.statistics import Difference
@@ -33,7 +32,7 @@ class Compared:
     def of_model(self, model: str) -> Compared:
         """Its share of one model, repeats averaged."""
         own = self.outcomes.where(lambda row: row.model == model)
-        return Compared(self.name, averaged(own), self.baseline)
+        return Compared(self.name, own.averaged(), self.baseline)
 
     def changes(self, condition: str) -> tuple[Pair, ...]:
         """Each question under the baseline and under ``condition``."""

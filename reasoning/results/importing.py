@@ -124,6 +124,7 @@ def keep_rows(records: Records, rows: Sequence[Row]) -> int:
                 "its own, which these would replace. Give another name: --condition theirs, or "
                 "--model for another model."
             )
+    _forget_other_names(records, rows)
     for _, call, reply, verdict, facts in rows:
         key = call_key(call)
         if records.answer(key) is None and (
@@ -134,6 +135,20 @@ def keep_rows(records: Records, rows: Sequence[Row]) -> int:
         if isinstance(reply, Answer):
             records.judge(key, JUDGE, verdict)
     return len(rows)
+
+
+def _forget_other_names(records: Records, rows: Sequence[Row]) -> None:
+    """Imported before the study was on record, a question was called by its words: the same one
+    under the study's name takes its place."""
+    named = {
+        (facts["condition"], call.model, call.repeat, _folded(facts["question"])): call.question
+        for _, call, _, _, facts in rows
+    }
+    for condition, question, repeat, _, facts in records.cells():
+        model = str(facts.get("model", ""))
+        now = named.get((condition, model, repeat, _folded(str(facts.get("question", "")))))
+        if facts.get("imported") and now is not None and now != question:
+            records.unplan([(condition, question, repeat)], model)
 
 
 def _known(items: Sequence[Item]) -> dict[str, Item]:
@@ -164,6 +179,12 @@ def _row(
         raise BadInput(
             f"{where}: the benchmark has no question {asked!r}, or several of that name or these "
             f"words, which only their ids tell apart, e.g. {example!r}."
+        )
+    told = given.get("video", "")
+    if item is not None and told and Path(told).stem != Path(item.video).stem:
+        raise BadInput(
+            f"{where}: the study asks {item.question.id!r} about {item.video!r}, and the row says "
+            f"{told!r}. Give the question another name, or leave the video out."
         )
     verdict = _verdict(where, given["verdict"])
     model = given.get("model") or model

@@ -7,8 +7,9 @@ Only scored outcomes have a score. Comparisons pair the same question of the sam
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from perception.errors import BadInput, UnknownName
@@ -140,6 +141,14 @@ class Outcomes:
         """Those with a score."""
         return self.where(lambda row: row.state is State.SCORED)
 
+    def averaged(self) -> Outcomes:
+        """One outcome for each question of a model and condition: the mean score of its repeats
+        that have one, or the first of them where none has. Repeats are no further questions."""
+        groups: dict[tuple[str, str, str], list[Outcome]] = {}
+        for row in self.rows:
+            groups.setdefault((row.model, row.condition, row.question), []).append(row)
+        return Outcomes(tuple(map(_mean, groups.values())))
+
     def bounds(self) -> tuple[float, float]:
         """Mean score if all that have none were wrong, and if all were right.
 
@@ -166,6 +175,13 @@ class Outcomes:
     def joined(cls, parts: Iterable[Outcomes | Sequence[Outcome]]) -> Outcomes:
         """All of several studies, one after the other."""
         return cls(tuple(row for part in parts for row in _rows(part)))
+
+
+def _mean(repeats: Sequence[Outcome]) -> Outcome:
+    scored = [row for row in repeats if row.score is not None]
+    if not scored:
+        return replace(repeats[0], repeat=0)
+    return replace(scored[0], score=fmean(row.score or 0.0 for row in scored), repeat=0)
 
 
 def _key(row: Outcome) -> tuple[str, str, int]:

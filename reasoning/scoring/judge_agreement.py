@@ -12,7 +12,7 @@ from perception.spreadsheet import said
 from reasoning import published, statistics
 from reasoning.answer import Verdict
 from reasoning.records import Records
-from reasoning.results.from_records import current_cells
+from reasoning.results.from_records import JUDGE, current_cells
 from reasoning.statistics import Accuracy, agreement
 from reasoning.statistics.agreement import Agreement
 
@@ -221,8 +221,8 @@ def _fits(row: Mapping[str, str], cell: tuple[str, str, int, str, dict[str, obje
 
 
 def _judges(records: Records) -> tuple[str, ...]:
-    """All who judged; the benchmark's own scorer, which needs no judge, is none of them."""
-    scorers = {stamp.get("benchmark") for stamp in records.stamps()}
+    """All who judged; the benchmark's own scorer and imported results are none of them."""
+    scorers = {JUDGE, *(stamp.get("benchmark") for stamp in records.stamps())}
     return tuple(name for name in records.judges() if name not in scorers)
 
 

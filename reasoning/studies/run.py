@@ -110,6 +110,7 @@ class Run:
             if cell.key:
                 self._asking.score(cell, cell.key)
         waiting = [cell for cell in cells if not cell.key]
+        self._is_answered = len(waiting) < len(cells)
         questions = {cell.item.question.id for cell in waiting}
         self._most_questions = min(MOST_UNAVAILABLE, len(questions))
         if workers == 1:

@@ -351,6 +351,7 @@ def test_stamps_of_two_runs_are_compared(run: Run, records: Path, tmp_path: Path
         (("report", "odd.jsonl"), "odd.jsonl, line 1: details must be an object, not [1]"),
         (("report", "endless.jsonl"), "endless.jsonl, line 1: repeat must be a whole number"),
         (("report", "margins", "t.csv"), "t.csv lacks the columns category"),
+        (("report", "cells.csv"), "cells.csv, line 2: it has 3 cells, and line 1 names 2 columns"),
         (("report", "margins", "long.csv"), "questions must be a whole number from 0 to 999999999"),
         (("report", "margins", "m.csv"), "m.csv, line 2: of 3 questions 4 and 1 cannot be right"),
         (("compare", "t.csv", "u.csv"), "No question has a score in both runs"),
@@ -377,6 +378,7 @@ def test_a_mistake_is_one_sentence(
     (tmp_path / "odd.jsonl").write_text('{"question": "a", "score": 1, "details": [1]}')
     (tmp_path / "endless.jsonl").write_text('{"question": "a", "score": 1, "repeat": 1e999}')
     (tmp_path / "m.csv").write_text("category,questions,before,after\na,3,4,1\n")
+    (tmp_path / "cells.csv").write_text("question,score\na,1,He waves\n")
     (tmp_path / "long.csv").write_text(f"category,questions,before,after\na,{'9' * 5000},4,1\n")
     shown = run(*arguments)
     assert shown.code == 2

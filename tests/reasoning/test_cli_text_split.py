@@ -81,6 +81,13 @@ def test_a_person_edits_the_table_and_the_split_follows(run: Run, tmp_path: Path
     }
 
 
+def test_a_file_of_cues_is_taken_itself(run: Run, tmp_path: Path) -> None:
+    write_timeline(tmp_path, "banner", "Free Theatre")
+    code, out, err = run("banner.cues.json", "--review", "texts.csv")
+    assert (code, err) == (0, "")
+    assert out.startswith("With text: 1")
+
+
 def test_what_was_corrected_on_the_page_is_read_as_corrected(run: Run, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     said = {

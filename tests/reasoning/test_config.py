@@ -250,6 +250,8 @@ def test_a_bare_name_is_a_config_that_ships_unless_a_file_has_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "default.yaml").write_text("videollm: scripted")
+    assert load().videollm == "embedded"
     assert load(Path(name)) == load(shipped("configs") / "all_cues.yaml")
     Path(name).write_text("videollm: scripted")
     assert load(Path(name)).videollm == "scripted"

@@ -33,9 +33,9 @@ def study(
     path = tmp_path / "study.sqlite"
     records = Records(path)
     records.stamp({"study": "s", "benchmark": "csv_questions", "file": {}})
-    for number, ((id, reference), text) in enumerate(
-        zip(REFERENCES.items(), answers, strict=False)
-    ):
+    for number, text in enumerate(answers):
+        id = f"q{number + 1}"
+        reference = REFERENCES.get(id, "A tree.")
         call = Call(id, f"v{number}", "", text, "m", {})
         records.keep(call, Answer(text, "m", True), 0.1)
         for condition in range(conditions):
@@ -100,6 +100,30 @@ def test_what_was_judged_is_not_asked_again_but_what_failed_is(tmp_path: Path) -
     assert isinstance(again.llm, Scripted)
     assert ["A cat" in request.prompt() for request in again.llm.requests] == [True]
     assert verdicts(path, "judge-1") == [1.0, None, 0.0]
+
+
+def test_an_unclear_reply_is_asked_again_where_one_says_so(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    assert judged(path, scripted(("A rope", "TRUE"), default="well")) == 2
+    records = Records(path)
+    benchmark, judge = benchmark_of(records), scripted(default="FALSE")
+    assert pending(records, benchmark, judge.name) == []
+    todo = pending(records, benchmark, judge.name, again=True)
+    assert [each.answer.text for each in todo] == ["A box", "A cat"]
+    assert judge_all(records, benchmark, judge, todo, lambda done: None) == 0
+    records.close()
+    assert verdicts(path, "judge-1") == [1.0, 0.0, 0.0]
+
+
+def test_answers_that_a_judges_server_rejects_hold_up_no_other(tmp_path: Path) -> None:
+    names = [f"a{n}" for n in range(6)]
+    rules = tuple(Rule(name, "", FailureKind.REJECTED) for name in names[:5])
+    path = study(tmp_path, names)
+    judge = Judge(Scripted(Options(rules, "TRUE", "judge-1")))
+    with pytest.raises(CuelightError, match="5 answers in a row"):
+        judged(path, judge)
+    assert judged(path, judge) == 5
+    assert verdicts(path, "judge-1") == [None] * 5 + [1.0]
 
 
 def test_a_judge_that_is_gone_ends_the_run(tmp_path: Path) -> None:

@@ -147,6 +147,7 @@ def test_a_table_as_a_spreadsheet_saves_it(tmp_path: Path) -> None:
         "\ufeffvideo;question;reference;category\r\n"
         "a.mp4;Why, then?;fun;grounding the IMAGINED\r\n"
         "b.mp4;Who?;him;Perspective taking\r\n"
+        ";;;\r\n"
     )
     benchmark = own(tmp_path, text)
     assert benchmark.categories == ("Grounding the Imagined", "Theory of Mind")

@@ -250,6 +250,24 @@ def test_links_and_pictures_in_an_answer_do_nothing() -> None:
     assert "![p]\\(http://a.example/p.png) [l]\\(x) &lt;b> a\\|b" in told.markdown()
 
 
+def test_every_accuracy_of_a_report_is_over_questions() -> None:
+    """Two questions in two repeats; one repeat of the second has no score: (1 + 0) / 2, not 2/3."""
+    rows = [
+        row(question, condition, score, repeat=repeat)
+        for condition in ("none", "cues")
+        for question, scores in (("a-1", (1, 1)), ("b-1", (0, None)))
+        for repeat, score in enumerate(scores)
+    ]
+    made = given(rows)
+    (none, _) = words(table(categories.section(made), "accuracy"))
+    assert none[1] == "50.0"
+    assert words(table(intervals.section(made), "intervals"))[0][1] == "50.0"
+    assert words(table(differences.section(made), "difference_1"))[0][2] == "50.0"
+    assert "The commonest reasons" not in " ".join(intervals.section(made).words)
+    lost = [replace(r, reason="No such thing.") if r.score is None else r for r in rows]
+    assert "The commonest reasons: No such thing. (2)." in intervals.section(given(lost)).words
+
+
 def test_more_conditions_are_more_chances() -> None:
     """Eight questions of eight videos gained: p = 2 / 2^8 alone, seven times that of seven."""
 
@@ -376,9 +394,9 @@ def test_a_control_that_changed_no_prompt_is_told() -> None:
 
     line, sentence = told(8)
     assert (line[3], line[-1]) == ("8", "within noise")
-    assert sentence.endswith("8 of 12 answers are to the very prompt of cues, and cannot differ.")
+    assert sentence.endswith("8 of 12 answers are those of cues: the prompt is the same.")
     assert told(12)[0][-1] == "the control changed no prompt"
-    assert "very prompt" not in told(0)[1]
+    assert "prompt is the same" not in told(0)[1]
 
 
 def test_echoes_stand_beside_the_rate_without_cues() -> None:

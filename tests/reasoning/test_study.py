@@ -738,6 +738,64 @@ def test_one_judges_verdicts_leave_choices_and_imported_results_in(tmp_path: Pat
         assert found == {("theirs", "g"): 0.0, **choices, ("all", "o"): score}
 
 
+def test_what_was_imported_before_the_study_is_not_counted_twice(tmp_path: Path) -> None:
+    (tmp_path / "theirs.csv").write_text("question,verdict\nWhat does he hold?,wrong\n")
+    into = ("import-results", tmp_path / "theirs.csv", "--records", tmp_path / "r.sqlite")
+    assert cuelight(*into).exit_code == 0
+    run, _, _ = made(tmp_path, "conditions: [{name: all}]")
+    run()
+    assert cuelight(*into).exit_code == 0
+    (row,) = outcomes(run.records).under("imported").rows
+    assert (row.question, row.video) == ("questions/g", "one.mp4")
+
+
+def test_an_imported_row_about_another_video_is_refused(tmp_path: Path) -> None:
+    run, _, _ = made(tmp_path, "conditions: [{name: all}]")
+    run()
+    (tmp_path / "t.csv").write_text("question,verdict,video\ng,wrong,other.mp4\n")
+    done = cuelight("import-results", tmp_path / "t.csv", "--records", tmp_path / "r.sqlite")
+    assert done.exit_code == 2
+    assert "about 'one.mp4', and the row says 'other.mp4'" in done.output
+
+
+def test_conditions_that_share_an_answer_are_held_to_their_own_key(tmp_path: Path) -> None:
+    corrected = QUESTIONS.replace("a cup,A,Grounding", "a cup,B,Grounding")
+    (tmp_path / "o").mkdir()
+    (tmp_path / "o" / "questions.csv").write_text(corrected)
+    other = 'benchmark: {table: "{here}/o/questions.csv", videos: "{here}"}'
+    conditions = f"conditions: [{{name: a, cues: none}}, {{name: b, cues: none, {other}}}]"
+    for _ in range(2):
+        run, _, _ = made(tmp_path, conditions)
+        run()
+        table = outcomes(run.records)
+        assert [row.score for row in table.under("a").rows] == [1.0, 1.0, 0.0]
+        assert [row.score for row in table.under("b").rows] == [0.0, 1.0, 0.0]
+        run.records.close()
+
+
+def test_what_a_server_rejects_again_holds_up_no_new_question(tmp_path: Path) -> None:
+    head = "video,id,question,option_a,option_b,answer\n"
+    bad = "".join(f"one.mp4,b{n},Why {n}?,x,y,A\n" for n in range(6))
+    good = "two.mp4,g,Who?,x,y,A\n"
+    rule = '{default: "A", rules: [{pattern: "Why", failure: rejected}]}'
+    sections = SECTIONS.replace('{default: "A"}', rule)
+    conditions = "conditions: [{name: a, cues: none}]"
+    first, _, _ = made(tmp_path, conditions, sections, f"{head}{good}{bad}")
+    assert first().failed == 6
+    more = f"{head}{good}{bad}two.mp4,n,Who now?,x,y,A\n"
+    again, _, _ = made(tmp_path, conditions, sections, more)
+    again()
+    assert ("a", "n", State.SCORED) in states(outcomes(again.records))
+
+
+def test_categories_are_chosen_by_any_of_their_names(tmp_path: Path) -> None:
+    table = QUESTIONS.replace("B,Temporal", "B,Perspective Taking")
+    conditions = "categories: [theory of MIND]\nconditions: [{name: a, cues: none}]"
+    run, llm, _ = made(tmp_path, conditions, questions=table)
+    run()
+    assert len(llm.requests) == 1
+
+
 def test_words_of_two_questions_name_neither(tmp_path: Path) -> None:
     run, _, _ = made(tmp_path, "conditions: [{name: all}]")
     first, *others = run.study.benchmark.items()
@@ -822,7 +880,10 @@ def test_a_report_tells_that_a_study_was_not_asked_to_its_end(tmp_path: Path) ->
     cells = run.todo()
     run(cells[:2])
     (note,) = sources.load(tmp_path / "r.sqlite").notes
-    assert note.startswith("not asked to the end: 2 of 6 answers of scripted are there")
+    assert note.startswith("not asked to the end: a 1 of 3, all 1 of 3 answers")
+    run(cells[::2])
+    (note,) = sources.load(tmp_path / "r.sqlite").notes
+    assert note.startswith("not asked to the end: all 1 of 3 answers")
     run(cells)
     (tmp_path / "t.csv").write_text("question,verdict\nquestions/g,wrong\n")
     import_table(run.records, tmp_path / "t.csv", "theirs", "m", run.study.benchmark.items())
@@ -853,6 +914,7 @@ def test_a_second_run_at_once_is_refused(tmp_path: Path) -> None:
         assert "Another run asks scripted for" in done.output
         assert cuelight("ablate", path, "--records", records, "--dry-run").exit_code == 0
     assert cuelight("ablate", path, "--records", records).exit_code == 0
+    assert not list(tmp_path.glob("*.lock")), "nothing is left of it"
 
 
 def test_ablate_tells_that_a_server_is_asked_again(tmp_path: Path) -> None:

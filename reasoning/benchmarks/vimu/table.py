@@ -146,9 +146,9 @@ def _task_score(task: str, rows: Outcomes, shared: frozenset[tuple[str, int]]) -
     scored = rows.scored.rows
     ours = None
     if scored:
-        values = [row.score or 0.0 for row in scored]
+        asked = rows.averaged().scored.rows
         ours = statistics.accuracy(
-            values, [row.video for row in scored], [row.question for row in scored]
+            [row.score or 0.0 for row in asked], [row.video for row in asked]
         )
     failed = sum(row.state is State.FAILED for row in rows.rows)
     official = _official_open(rows, shared) if task == "OE" else _official_sets(rows)
