@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perception.errors import BadInput, UnknownName
+from perception.errors import BadInput, UnknownName, UnreadableVideo
 from reasoning.cli import _output as output
 from reasoning.cli._folders import check_folder
 from reasoning.cli._terminal import tell
@@ -144,4 +144,7 @@ def _beside(cues: Path, timeline: CueTimeline) -> Path | None:
     path = cues.parent / name
     if not name or not os.path.isfile(path):  # noqa: PTH113 - any name will do
         return None
-    return path if sha256(path) == timeline.video.sha256 else None
+    try:
+        return path if sha256(path) == timeline.video.sha256 else None
+    except UnreadableVideo:
+        return None

@@ -530,10 +530,14 @@ def run(*arguments: str) -> int:
     return int(end.value.code or 0)
 
 
+FILM = b"as good as a film"
+
+
 @pytest.fixture
 def cues(tmp_path: Path) -> Path:
     path = tmp_path / "clip.cues.json"
-    path.write_text(TIMELINE.to_json(), encoding="utf-8")
+    video = replace(TIMELINE.video, sha256=hashlib.sha256(FILM).hexdigest())
+    path.write_text(replace(TIMELINE, video=video).to_json(), encoding="utf-8")
     return path
 
 
@@ -546,8 +550,9 @@ def test_inspect_writes_a_page_and_finds_the_video_beside_the_cues(
     assert Parsed(written.read_text(encoding="utf-8")).all("video") == []
     said = capsys.readouterr()
     assert said.out == f"Wrote {written} (0.1 MB)\n"
-    assert f"without its video: no file 'my clip #1.mp4' lies beside {str(cues)!r}" in said.err
-    (tmp_path / TIMELINE.video.name).write_bytes(b"")
+    told = "without its video: no file 'my clip #1.mp4' with the sha256 that the cues tell lies"
+    assert f"{told} beside {str(cues)!r}" in said.err
+    (tmp_path / TIMELINE.video.name).write_bytes(FILM)
     assert run(str(cues), "--out", str(out), "--no-open") == 0
     assert "without its video" not in capsys.readouterr().err
     ((player, _),) = Parsed((out / "clip.html").read_text(encoding="utf-8")).all("video")
@@ -567,7 +572,7 @@ def test_a_page_that_browsers_open_slowly_is_told_of(
     assert "The page has 0.1 MB for 4 cues, and browsers take long to open more than 0.1 MB" in said
     assert "--from and --to for a part of the time, --only for one kind of cue" in said
     assert "--embed-video" not in said
-    (cues.parent / TIMELINE.video.name).write_bytes(b"")
+    (cues.parent / TIMELINE.video.name).write_bytes(FILM)
     assert run(str(cues), "--no-open", "--embed-video") == 0
     assert "leave out --embed-video" in capsys.readouterr().err
 
@@ -580,7 +585,7 @@ def test_json_tells_of_page_and_video(
     size = (tmp_path / "clip.html").stat().st_size
     assert (told["page_bytes"], told["video_file"]) == (size, None)
     video = tmp_path / TIMELINE.video.name
-    video.write_bytes(b"")
+    video.write_bytes(FILM)
     assert run(str(cues), "--json", "--quiet") == 0
     assert json.loads(capsys.readouterr().out)["video_file"] == str(video)
 
