@@ -1,6 +1,7 @@
 """Settings of the whole suite."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -18,3 +19,11 @@ def _home_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "CUELIGHT_HOME", str(tmp_path_factory.mktemp("home")))
         yield
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Processes that are started can be interrupted, which a shell's "&" switches off."""
+    kept = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, kept)

@@ -283,14 +283,6 @@ def test_a_review_is_shown_in_the_terminal_and_as_json(
     assert [each["review"] for each in lane["cues"]] == [said["a-1"], {"verdict": "right"}]
 
 
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Processes that are started can be interrupted, which a shell's "&" switches off."""
-    kept = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, kept)
-
-
 @pytest.mark.usefixtures("interruptible")
 def test_serving_ends_with_ctrl_c(cues: Path) -> None:
     command = [sys.executable, "-m", "reasoning", "inspect", str(cues), "--serve", "--json"]

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -88,13 +87,6 @@ def test_a_model_that_is_being_loaded_is_whole_before_the_interrupt_comes() -> N
     assert functions[0] == "inside"
     assert "start" not in functions
     assert held_back.__name__ in functions
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    kept = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, kept)
 
 
 @pytest.mark.usefixtures("interruptible")
