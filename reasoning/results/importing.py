@@ -138,17 +138,19 @@ def keep_rows(records: Records, rows: Sequence[Row]) -> int:
 
 
 def _forget_other_names(records: Records, rows: Sequence[Row]) -> None:
-    """Imported before the study was on record, a question was called by its words: the same one
-    under the study's name takes its place."""
+    """Imported before the study was on record, a question was called as its table called it, by
+    words or bare id: the same one under the study's name takes its place."""
     named = {
-        (facts["condition"], call.model, call.repeat, _folded(facts["question"])): call.question
+        (facts["condition"], call.model, call.repeat, name): call.question
         for _, call, _, _, facts in rows
+        for name in (_folded(facts["question"]), call.question.partition("/")[2])
     }
     for condition, question, repeat, _, facts in records.cells():
         model = str(facts.get("model", ""))
-        now = named.get((condition, model, repeat, _folded(str(facts.get("question", "")))))
-        if facts.get("imported") and now is not None and now != question:
-            records.unplan([(condition, question, repeat)], model)
+        is_as_called = facts.get("imported") and facts.get("question") == question
+        for name in (_folded(question), question) if is_as_called else ():
+            if named.get((condition, model, repeat, name), question) != question:
+                records.unplan([(condition, question, repeat)], model)
 
 
 def _known(items: Sequence[Item]) -> dict[str, Item]:

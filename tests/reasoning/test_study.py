@@ -738,8 +738,22 @@ def test_one_judges_verdicts_leave_choices_and_imported_results_in(tmp_path: Pat
         assert found == {("theirs", "g"): 0.0, **choices, ("all", "o"): score}
 
 
-def test_what_was_imported_before_the_study_is_not_counted_twice(tmp_path: Path) -> None:
-    (tmp_path / "theirs.csv").write_text("question,verdict\nWhat does he hold?,wrong\n")
+def test_questions_of_the_same_words_are_imported_one_beside_the_other(tmp_path: Path) -> None:
+    twins = f"{QUESTIONS}two.mp4,h,What does he hold?,,a rope,a cup,B,Temporal\n"
+    run, _, _ = made(tmp_path, "conditions: [{name: all}]", questions=twins)
+    run()
+    for name in ("g", "h"):
+        (tmp_path / "t.csv").write_text(f"question,verdict\nquestions/{name},wrong\n")
+        import_table(run.records, tmp_path / "t.csv", "theirs", "m", run.study.benchmark.items())
+    rows = outcomes(run.records).under("theirs").rows
+    assert sorted(row.question for row in rows) == ["questions/g", "questions/h"]
+
+
+@pytest.mark.parametrize("called", ["What does he hold?", "g"])
+def test_what_was_imported_before_the_study_is_not_counted_twice(
+    tmp_path: Path, called: str
+) -> None:
+    (tmp_path / "theirs.csv").write_text(f"question,verdict\n{called},wrong\n")
     into = ("import-results", tmp_path / "theirs.csv", "--records", tmp_path / "r.sqlite")
     assert cuelight(*into).exit_code == 0
     run, _, _ = made(tmp_path, "conditions: [{name: all}]")
