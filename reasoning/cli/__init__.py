@@ -44,17 +44,28 @@ def _guarded(function: Callable[..., int | None]) -> Callable[..., None]:
 
 def _exit_code(call: Callable[[], int | None]) -> int:
     try:
-        return call() or 0
+        code = call() or 0
+        sys.stdout.flush()
     except CuelightError as error:
         for line in (f"Error: {error}", *getattr(error, "__notes__", ())):
             tell(line, err=True)
         return _USER_MISTAKE if isinstance(error, UserError) else _FAILED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_what_cannot_be_printed()
         return _FAILED
     except OSError as failure:
+        _give_up_what_cannot_be_printed()
         tell(f"Error: {failure}", err=True)
         return _FAILED
+    return code
+
+
+def _give_up_what_cannot_be_printed() -> None:
+    """Else Python tries once more at its end, and says so in its own words."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _command(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -352,14 +353,35 @@ def test_an_interrupt_is_one_line_and_exit_code_130(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_result_that_cannot_be_printed_is_one_sentence() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_result_that_cannot_be_printed_is_one_sentence(unbuffered: str) -> None:
     command = "from reasoning.cli import main; main(['checkpoints', 'list'])"
     with Path("/dev/full").open("wb") as full:
         ran = subprocess.run(
-            [sys.executable, "-c", command], stdout=full, stderr=subprocess.PIPE, check=False
+            [sys.executable, "-c", command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
         )
     assert ran.returncode == 1
     assert ran.stderr == b"Error: [Errno 28] No space left on device\n"
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_has_enough_gets_no_more_and_no_words(unbuffered: str) -> None:
+    command = "from reasoning.cli import main; main(['checkpoints', 'list'])"
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as pipe:
+        ran = subprocess.run(
+            [sys.executable, "-c", command],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            check=False,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
+    assert (ran.returncode, ran.stderr) == (1, b"")
 
 
 @pytest.mark.parametrize(
